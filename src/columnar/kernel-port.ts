@@ -1,0 +1,122 @@
+/**
+ * The TypeScript face of the columnar kernel, as the service sees it. `kernel.ts` implements it on
+ * the WASM module; rows never appear here, only bytes and facts about them.
+ *
+ * An instance serves one caller at a time; `KernelPool` lends them. After an `internal` error
+ * (a trap) the instance is poisoned and must be discarded.
+ */
+
+import type { FileMetrics } from '../iceberg/spec/data-file.ts';
+import type { Schema } from '../iceberg/spec/schema.ts';
+
+/** An Iceberg type without field ids, as found in the input. */
+export type InferredType =
+  /** A primitive as the spec writes it: `long`, `double`, `decimal(10,2)`, `timestamptz`, … */
+  | string
+  | InferredStruct
+  | { readonly type: 'list'; readonly element: InferredType }
+  | { readonly type: 'map'; readonly key: InferredType; readonly value: InferredType };
+
+export interface InferredField {
+  readonly name: string;
+  readonly type: InferredType;
+}
+
+export interface InferredStruct {
+  readonly type: 'struct';
+  readonly fields: readonly InferredField[];
+}
+
+/** Why one row was not accepted. */
+export interface RejectedRow {
+  /** Index in the whole body, from 0. */
+  readonly row: number;
+  /** Dotted path of the column; a part that holds a dot is quoted: `a."b.c"`, `tags.element`. */
+  readonly column: string;
+  /** `value.type-mismatch`, `value.out-of-range`, `value.inexact`, `value.required`, … */
+  readonly code: string;
+  readonly message: string;
+  /** The row as it came, cut at `rawBytesMax`. */
+  readonly raw: string;
+}
+
+export interface DecodedSlice {
+  readonly rowsReceived: number;
+  readonly rowsAccepted: number;
+  /** Arrow IPC stream (schema, batches, end) of the accepted rows; null when there are none. */
+  readonly ipc: Uint8Array | null;
+  readonly rejected: readonly RejectedRow[];
+  /**
+   * Columns of this slice that the schema lacks, only the missing ones, nested under the known
+   * parents; null when there are none. Their values are not in `ipc`: evolve the schema and decode
+   * the slice again, or accept the loss knowingly.
+   */
+  readonly unknown: InferredStruct | null;
+}
+
+export type BodyFormat = 'json' | 'ndjson' | 'arrow-stream';
+
+export interface DecodeLimits {
+  /** A slice becomes ready once this many bytes of complete rows are buffered. */
+  readonly sliceBytes: number;
+  /** A longer single row is refused (`too-large`). */
+  readonly rowBytesMax: number;
+  readonly rawBytesMax: number;
+}
+
+/** Turns a request body, fed in chunks, into slices of accepted and rejected rows. */
+export interface BodyDecoder {
+  /**
+   * Copies a chunk in. @throws invalid `json.malformed` (context: line, column, both from 1),
+   * `arrow.malformed`; too-large `row.too-large`
+   */
+  push(chunk: Uint8Array): void;
+  /** No more bytes. @throws invalid `json.truncated` when a row is unfinished */
+  finish(): void;
+  /** A full slice is buffered, or the body is finished and rows are left. */
+  readonly ready: boolean;
+  /**
+   * Decodes the complete rows buffered so far against `schema` and keeps them, so that it can be
+   * called again with another schema; `advance` drops them. @throws as `push`, for what is only
+   * seen when the rows are parsed (the whole body is then refused)
+   */
+  decode(schema: Schema): DecodedSlice;
+  advance(): void;
+  close(): void;
+}
+
+export interface ParquetOptions {
+  readonly codec: 'zstd' | 'snappy' | 'gzip' | 'uncompressed';
+  /** zstd: 1..22; gzip: 0..9; null: the kernel's default (zstd 1). */
+  readonly compressionLevel: number | null;
+  /** A row group is closed when its encoded size reaches this. */
+  readonly rowGroupBytes: number;
+  readonly pageBytes: number;
+  readonly dictionaryBytes: number;
+}
+
+export type EncodedFile = FileMetrics & { readonly fileSizeInBytes: bigint };
+
+/** Writes one Parquet file. Bytes leave through `onBytes` as they are made, in order. */
+export interface ParquetEncoder {
+  /**
+   * Adds the rows of an Arrow IPC stream made by `BodyDecoder.decode` under this or an earlier
+   * schema of the table: columns are matched by field id, missing ones become null.
+   */
+  append(ipc: Uint8Array): void;
+  /** Bytes handed out plus what the open row group holds, encoded. */
+  readonly encodedBytes: number;
+  finish(): EncodedFile;
+  close(): void;
+}
+
+export interface KernelInstance {
+  createBodyDecoder(format: BodyFormat, limits: DecodeLimits): BodyDecoder;
+  createParquetEncoder(
+    schema: Schema,
+    options: ParquetOptions,
+    onBytes: (chunk: Uint8Array) => void,
+  ): ParquetEncoder;
+  /** Linear memory; only grows. */
+  readonly memoryBytes: number;
+}

@@ -1,0 +1,64 @@
+/**
+ * Iceberg schemas and types as values. Wire keys (`element-id`, …) exist only in the parse and
+ * serialise functions. Spec: "Schemas and Data Types", "Appendix C: JSON serialization".
+ */
+
+export type PrimitiveTypeName =
+  | 'boolean'
+  | 'int'
+  | 'long'
+  | 'float'
+  | 'double'
+  | 'date'
+  | 'time'
+  | 'timestamp'
+  | 'timestamptz'
+  | 'timestamp_ns'
+  | 'timestamptz_ns'
+  | 'string'
+  | 'uuid'
+  | 'binary'
+  | 'unknown'
+  | 'variant';
+
+export type PrimitiveType =
+  | { readonly type: PrimitiveTypeName }
+  | { readonly type: 'decimal'; readonly precision: number; readonly scale: number }
+  | { readonly type: 'fixed'; readonly length: number };
+
+export interface StructType {
+  readonly type: 'struct';
+  readonly fields: readonly NestedField[];
+}
+
+export interface ListType {
+  readonly type: 'list';
+  readonly elementId: number;
+  readonly element: Type;
+  readonly elementRequired: boolean;
+}
+
+export interface MapType {
+  readonly type: 'map';
+  readonly keyId: number;
+  readonly key: Type;
+  readonly valueId: number;
+  readonly value: Type;
+  readonly valueRequired: boolean;
+}
+
+export type Type = PrimitiveType | StructType | ListType | MapType;
+
+export interface NestedField {
+  readonly id: number;
+  readonly name: string;
+  readonly required: boolean;
+  readonly type: Type;
+  readonly doc?: string;
+}
+
+export interface Schema {
+  readonly schemaId: number;
+  readonly fields: readonly NestedField[];
+  readonly identifierFieldIds: readonly number[];
+}
