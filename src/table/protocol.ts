@@ -120,8 +120,12 @@ export interface IngestShardRpc {
   /** `bodyDigest` is known only now when the body was streamed. */
   sealBatch(batchId: BatchId, bodyDigest: string | null): Promise<Outcome<BatchReceipt>>;
   abortBatch(batchId: BatchId): Promise<Outcome<null>>;
+  /** @throws not-found `batch.discarded`: its table was dropped before the batch was committed */
   getBatch(batchId: BatchId): Promise<Outcome<BatchReceipt | null>>;
-  /** Asks for a flush and answers when the batch is committed. */
+  /**
+   * Asks for a flush and answers when the batch is committed, or with the receipt as it stands
+   * (`durable`) once the time is over.
+   */
   waitCommitted(batchId: BatchId, timeoutMs: number): Promise<Outcome<BatchReceipt>>;
   /** Everything sealed so far is committed when this answers. */
   flush(identifier: TableIdentifier): Promise<Outcome<FlushResult>>;
@@ -136,6 +140,8 @@ export interface ShardStatus {
   readonly bytesPending: number;
   readonly batchesPending: number;
   readonly rowsQuarantined: number;
+  /** Rows of batches whose table was dropped before they were committed. */
+  readonly rowsDiscarded?: number;
   readonly oldestPendingMs: number | null;
 }
 
@@ -161,6 +167,21 @@ export interface TableDocument {
   readonly metadataLocation: string;
   /** The metadata file's text: 64-bit numbers are exact only as text. */
   readonly metadataJson: string;
+}
+
+/** What a shard needs to write data files of a table. */
+export interface WriteTarget extends TableState {
+  /** Where the table lives: a full URI without a trailing slash. */
+  readonly location: string;
+  readonly properties: ReadonlyMap<string, string>;
+  readonly specId: number;
+}
+
+/** The calls of `TableCommitter` that only shards make. */
+export interface FlushTargetRpc {
+  /** Null when the table does not exist. */
+  writeTarget(identifier: TableIdentifier): Promise<Outcome<WriteTarget | null>>;
+  submit(request: SubmitRequest): Promise<Outcome<SubmitResult>>;
 }
 
 /** RPC surface of `TableCommitter`, one object a table, named `{namespace}.{table}`. */
