@@ -7,25 +7,10 @@
  */
 
 import type { FileMetrics } from '../iceberg/spec/data-file.ts';
+import type { InferredField, InferredStruct, InferredType } from '../iceberg/spec/inferred-type.ts';
 import type { Schema } from '../iceberg/spec/schema.ts';
 
-/** An Iceberg type without field ids, as found in the input. */
-export type InferredType =
-  /** A primitive as the spec writes it: `long`, `double`, `decimal(10,2)`, `timestamptz`, … */
-  | string
-  | InferredStruct
-  | { readonly type: 'list'; readonly element: InferredType }
-  | { readonly type: 'map'; readonly key: InferredType; readonly value: InferredType };
-
-export interface InferredField {
-  readonly name: string;
-  readonly type: InferredType;
-}
-
-export interface InferredStruct {
-  readonly type: 'struct';
-  readonly fields: readonly InferredField[];
-}
+export type { InferredField, InferredStruct, InferredType };
 
 /** Why one row was not accepted. */
 export interface RejectedRow {

@@ -3,7 +3,11 @@
  * struct `data_file`; ids of the fields are kept beside the Avro schema in `manifest/`.
  */
 
-/** A partition value in the result type of its transform; `undefined` never occurs, null does. */
+/**
+ * A partition value in the result type of its transform; `undefined` never occurs, null does.
+ * int, float, double and date (days) are numbers; long, time, timestamps and decimals (unscaled)
+ * are bigints; uuid is lower-case text; fixed and binary are bytes.
+ */
 export type PartitionValue = boolean | number | bigint | string | Uint8Array | null;
 
 export type FileContent = 'data' | 'position-deletes' | 'equality-deletes';

@@ -3,6 +3,8 @@
  * serialise functions. Spec: "Schemas and Data Types", "Appendix C: JSON serialization".
  */
 
+import type { JsonValue } from '../json.ts';
+
 export type PrimitiveTypeName =
   | 'boolean'
   | 'int'
@@ -55,6 +57,10 @@ export interface NestedField {
   readonly required: boolean;
   readonly type: Type;
   readonly doc?: string;
+  /** JSON single-value form (v3): what rows of older files read. */
+  readonly initialDefault?: JsonValue;
+  /** JSON single-value form (v3): what a writer stores when no value is given. */
+  readonly writeDefault?: JsonValue;
 }
 
 export interface Schema {

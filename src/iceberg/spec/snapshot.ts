@@ -20,6 +20,8 @@ export interface Snapshot {
   /** v3 only. */
   readonly firstRowId: bigint | null;
   readonly addedRows: bigint | null;
+  /** v3 only: the encryption key of the manifest list. */
+  readonly keyId?: string;
 }
 
 export interface SnapshotRef {

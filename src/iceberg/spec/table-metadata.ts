@@ -3,6 +3,7 @@
  * Spec: "Table Metadata Fields".
  */
 
+import type { JsonObject, JsonValue } from '../json.ts';
 import type { PartitionSpec } from './partition-spec.ts';
 import type { Schema } from './schema.ts';
 import type { MetadataLogEntry, Snapshot, SnapshotLogEntry, SnapshotRef } from './snapshot.ts';
@@ -34,8 +35,10 @@ export interface TableMetadata {
   readonly metadataLog: readonly MetadataLogEntry[];
   readonly refs: ReadonlyMap<string, SnapshotRef>;
   /** Kept as they were read: lists of JSON objects this version of Floe does not look into. */
-  readonly statistics: readonly unknown[];
-  readonly partitionStatistics: readonly unknown[];
+  readonly statistics: readonly JsonValue[];
+  readonly partitionStatistics: readonly JsonValue[];
   /** v3 only. */
   readonly nextRowId: bigint | null;
+  /** Members this version of Floe does not know, e.g. `encryption-keys`: written back as read. */
+  readonly otherMembers?: JsonObject;
 }
