@@ -1,0 +1,298 @@
+/**
+ * One request becomes one batch: bytes go through the kernel slice by slice, the table's schema
+ * grows where the rows bring new columns, and the shard keeps what was accepted.
+ *
+ * Nothing of a request is visible before the shard has sealed its batch. A request that fails
+ * leaves, at most, columns it added in earlier slices and an unsealed batch that the shard drops.
+ */
+
+import type {
+  BodyDecoder,
+  BodyFormat,
+  DecodedSlice,
+  KernelInstance,
+} from '../columnar/kernel-port.ts';
+import { IcebergError } from '../iceberg/errors.ts';
+import type { RandomSource, TableIdentifier } from '../iceberg/ports.ts';
+import type { Schema } from '../iceberg/spec/schema.ts';
+import type {
+  BatchHeader,
+  BatchReceipt,
+  BatchSlice,
+  IngestShardRpc,
+  TableCommitterRpc,
+  TableState,
+} from '../table/protocol.ts';
+import { fromOutcome } from '../table/protocol.ts';
+import { readBody, readHead } from './decode-body.ts';
+import type { IngestLimits } from './limits.ts';
+import { formatBatchId } from './names.ts';
+
+/** Lends a kernel instance for the time of `action` and takes it back whatever happens. */
+export interface KernelLender {
+  use<T>(action: (kernel: KernelInstance) => Promise<T>): Promise<T>;
+}
+
+/** A running SHA-256. `update` has read the bytes when it settles. */
+export interface BodyDigest {
+  update(bytes: Uint8Array): Promise<void>;
+  hex(): Promise<string>;
+}
+
+export interface IngestPorts {
+  /** The shard that takes the batch. */
+  readonly shard: IngestShardRpc;
+  readonly committer: TableCommitterRpc;
+  readonly kernels: KernelLender;
+  readonly random: RandomSource;
+  createDigest(): BodyDigest;
+}
+
+export interface IngestRequest {
+  readonly identifier: TableIdentifier;
+  readonly shard: number;
+  readonly format: BodyFormat;
+  readonly isGzip: boolean;
+  readonly body: ReadableStream<Uint8Array> | null;
+  /** What a row with a wrong value does: goes to quarantine, or refuses the whole request. */
+  readonly onError: 'quarantine' | 'reject';
+  readonly idempotencyKey: string | null;
+}
+
+const EMPTY_SCHEMA: Schema = { schemaId: 0, fields: [], identifierFieldIds: [] };
+
+/** Adding the missing columns must leave nothing unknown; more rounds would hide a defect. */
+const SCHEMA_ROUNDS_MAX = 3;
+
+/**
+ * Reads the body to its end and answers once the batch is durable.
+ *
+ * @throws invalid `json.*`, `arrow.malformed`, `rows.rejected`, `schema.*`, `idempotency.*`,
+ * `body.*`; too-large; overloaded; unavailable
+ */
+export async function ingestBatch(
+  request: IngestRequest,
+  ports: IngestPorts,
+  limits: IngestLimits,
+): Promise<BatchReceipt> {
+  const chunks = readBody(request.body, request, limits);
+  try {
+    const head = await readHead(chunks, limits.wholeBodyBytesMax);
+    return head.isWhole
+      ? await ingestWhole(request, head.bytes, ports, limits)
+      : await ingestStreamed(request, head.bytes, chunks, ports, limits);
+  } finally {
+    // Ends the reading of a body that is refused half-way.
+    await chunks.return();
+  }
+}
+
+/** A small body: decoded in one go, handed to the shard in one call. */
+async function ingestWhole(
+  request: IngestRequest,
+  bytes: Uint8Array,
+  ports: IngestPorts,
+  limits: IngestLimits,
+): Promise<BatchReceipt> {
+  const digest = request.idempotencyKey === null ? null : ports.createDigest();
+  await digest?.update(bytes);
+  const header = newHeader(request, ports, (await digest?.hex()) ?? null);
+  const table = new GrowingTable(request, ports.committer, limits);
+  await table.load();
+  const slices = await ports.kernels.use(async (kernel) => {
+    const decoded: BatchSlice[] = [];
+    await feed(kernel, request.format, limits, [bytes], async (decoder) => {
+      const slice = await table.decode(decoder);
+      if (slice !== null) decoded.push(slice);
+    });
+    return decoded;
+  });
+  return fromOutcome(await ports.shard.acceptBatch(header, slices));
+}
+
+/** A body of any size: each slice goes to the shard while the next one is read and decoded. */
+async function ingestStreamed(
+  request: IngestRequest,
+  head: Uint8Array,
+  rest: AsyncIterable<Uint8Array>,
+  ports: IngestPorts,
+  limits: IngestLimits,
+): Promise<BatchReceipt> {
+  const { shard } = ports;
+  const header = newHeader(request, ports, null);
+  const digest = request.idempotencyKey === null ? null : ports.createDigest();
+  const begun = fromOutcome(await shard.beginBatch(header));
+  if (begun.status === 'repeated') return begun.receipt;
+  try {
+    const table = new GrowingTable(request, ports.committer, limits);
+    await table.load();
+    await ports.kernels.use(async (kernel) => {
+      let appending: Promise<unknown> = Promise.resolve();
+      try {
+        await feed(
+          kernel,
+          request.format,
+          limits,
+          digested(head, rest, digest),
+          async (decoder) => {
+            const slice = await table.decode(decoder);
+            // One slice on its way at most: the next may be decoded meanwhile, not pile up.
+            await appending;
+            if (slice !== null) appending = append(shard, header.batchId, slice);
+          },
+        );
+      } finally {
+        // A failure while reading must not leave the other failure unobserved.
+        await Promise.allSettled([appending]);
+      }
+      await appending;
+    });
+    return fromOutcome(await shard.sealBatch(header.batchId, (await digest?.hex()) ?? null));
+  } catch (error) {
+    // Should this call fail too, the batch's lease ends by itself; the first error says more.
+    await shard.abortBatch(header.batchId).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function append(shard: IngestShardRpc, batchId: string, slice: BatchSlice): Promise<void> {
+  fromOutcome(await shard.appendSlice(batchId, slice));
+}
+
+async function* digested(
+  head: Uint8Array,
+  rest: AsyncIterable<Uint8Array>,
+  digest: BodyDigest | null,
+): AsyncGenerator<Uint8Array> {
+  await digest?.update(head);
+  yield head;
+  for await (const chunk of rest) {
+    await digest?.update(chunk);
+    yield chunk;
+  }
+}
+
+/** Drives a decoder over `chunks`; `onReady` takes the slice that is ready, `feed` drops it then. */
+async function feed(
+  kernel: KernelInstance,
+  format: BodyFormat,
+  limits: IngestLimits,
+  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  onReady: (decoder: BodyDecoder) => Promise<void>,
+): Promise<void> {
+  const decoder = kernel.createBodyDecoder(format, limits);
+  const drain = async (): Promise<void> => {
+    while (decoder.ready) {
+      await onReady(decoder);
+      decoder.advance();
+    }
+  };
+  try {
+    for await (const chunk of chunks) {
+      decoder.push(chunk);
+      await drain();
+    }
+    decoder.finish();
+    await drain();
+  } finally {
+    decoder.close();
+  }
+}
+
+/** The table as this request sees it: it may not exist yet, and gains columns on the way. */
+class GrowingTable {
+  readonly #request: IngestRequest;
+  readonly #committer: TableCommitterRpc;
+  readonly #limits: IngestLimits;
+  #state: TableState | null = null;
+
+  constructor(request: IngestRequest, committer: TableCommitterRpc, limits: IngestLimits) {
+    this.#request = request;
+    this.#committer = committer;
+    this.#limits = limits;
+  }
+
+  async load(): Promise<void> {
+    this.#state = fromOutcome(await this.#committer.tableState(this.#request.identifier));
+  }
+
+  /** The decoder's ready slice under a schema that has all its columns; null without rows. */
+  async decode(decoder: BodyDecoder): Promise<BatchSlice | null> {
+    let decoded = this.#decodeOnce(decoder);
+    for (let round = 0; decoded.unknown !== null; round += 1) {
+      if (round === SCHEMA_ROUNDS_MAX) {
+        throw new IcebergError(
+          'internal',
+          'ingest.schema-unsettled',
+          'The table was given the missing columns and the rows still have unknown ones.',
+        );
+      }
+      const { identifier } = this.#request;
+      this.#state = fromOutcome(await this.#committer.ensureSchema(identifier, decoded.unknown));
+      decoded = this.#decodeOnce(decoder);
+    }
+    if (decoded.rowsReceived === 0) return null;
+    if (this.#state === null) throw emptySchema(decoded);
+    const { ipc, rowsReceived, rowsAccepted, rejected } = decoded;
+    const { tableUuid, schema } = this.#state;
+    return { schemaId: schema.schemaId, tableUuid, ipc, rowsReceived, rowsAccepted, rejected };
+  }
+
+  #decodeOnce(decoder: BodyDecoder): DecodedSlice {
+    const decoded = decoder.decode(this.#state?.schema ?? EMPTY_SCHEMA);
+    // Before the schema is touched: a refused request should not leave columns behind.
+    if (this.#request.onError === 'reject') refuseRejected(decoded);
+    const ipcBytesMax = this.#limits.sliceIpcBytesMax;
+    if (decoded.ipc !== null && decoded.ipc.byteLength > ipcBytesMax) {
+      throw new IcebergError(
+        'too-large',
+        'body.slice-too-large',
+        'So many rows with so few bytes each do not fit one step: send the body in smaller parts.',
+        { context: { bytes: decoded.ipc.byteLength, bytesMax: ipcBytesMax } },
+      );
+    }
+    return decoded;
+  }
+}
+
+function refuseRejected(decoded: DecodedSlice): void {
+  const first = decoded.rejected[0];
+  if (first === undefined) return;
+  const { row, column, code } = first;
+  throw new IcebergError(
+    'invalid',
+    'rows.rejected',
+    `Row ${row}, column "${column}": ${first.message} Nothing of the request was kept (on-error=reject).`,
+    { context: { row, column, reason: code, rowsRejected: decoded.rejected.length } },
+  );
+}
+
+function emptySchema(decoded: DecodedSlice): IcebergError {
+  const first = decoded.rejected[0];
+  return new IcebergError(
+    'invalid',
+    'schema.empty',
+    'The table does not exist, and no row has a value to make its first column of (only nulls, {} and []).',
+    {
+      context: {
+        rows: decoded.rowsReceived,
+        rowsRejected: decoded.rejected.length,
+        firstError: first === undefined ? null : `row ${first.row}: ${first.message}`,
+      },
+    },
+  );
+}
+
+function newHeader(
+  request: IngestRequest,
+  ports: IngestPorts,
+  bodyDigest: string | null,
+): BatchHeader {
+  const { identifier, idempotencyKey } = request;
+  return {
+    batchId: formatBatchId(request, ports.random.uuid()),
+    identifier,
+    idempotencyKey,
+    bodyDigest,
+  };
+}
