@@ -9,7 +9,7 @@ import { primitiveTypeText } from './data-types.ts';
 import type { PrimitiveType } from './schema.ts';
 
 const textEncoder = new TextEncoder();
-const textDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
+const textDecoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
 
 /** @throws internal `single-value.mismatch` when the value is not one of the type */
 export function toBinary(type: PrimitiveType, value: PartitionValue): Uint8Array {
