@@ -1,0 +1,71 @@
+/**
+ * A kernel without columns: an "Arrow stream" is a JSON array of rows and a "Parquet file" is the
+ * JSON array of all appended ones. Enough to follow rows through the service and count them.
+ */
+
+import type {
+  BodyDecoder,
+  EncodedFile,
+  KernelInstance,
+  ParquetEncoder,
+} from '../../src/columnar/kernel-port.ts';
+import type { KernelLender } from '../../src/table/flush-encoder.ts';
+
+export function fakeIpc(rows: readonly unknown[]): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(rows));
+}
+
+export function readFakeRows(bytes: Uint8Array): unknown[] {
+  return JSON.parse(new TextDecoder().decode(bytes)) as unknown[];
+}
+
+export class FakeKernel implements KernelInstance, KernelLender {
+  readonly memoryBytes = 0;
+
+  async withKernel<T>(action: (kernel: KernelInstance) => Promise<T>): Promise<T> {
+    return await action(this);
+  }
+
+  createBodyDecoder(): BodyDecoder {
+    throw new Error('The fake kernel does not decode bodies');
+  }
+
+  createParquetEncoder(
+    _schema: unknown,
+    _options: unknown,
+    onBytes: (chunk: Uint8Array) => void,
+  ): ParquetEncoder {
+    const rows: unknown[] = [];
+    let encodedBytes = 0;
+    return {
+      append: (ipc) => {
+        rows.push(...readFakeRows(ipc));
+        encodedBytes += ipc.byteLength;
+      },
+      get encodedBytes() {
+        return encodedBytes;
+      },
+      finish: () => {
+        const bytes = fakeIpc(rows);
+        onBytes(bytes.subarray(0, 1));
+        onBytes(bytes.subarray(1));
+        return fakeMetrics(rows.length, bytes.byteLength);
+      },
+      close: () => undefined,
+    };
+  }
+}
+
+export function fakeMetrics(recordCount: number, fileSizeInBytes: number): EncodedFile {
+  return {
+    recordCount: BigInt(recordCount),
+    fileSizeInBytes: BigInt(fileSizeInBytes),
+    columnSizes: new Map([[1, BigInt(fileSizeInBytes)]]),
+    valueCounts: new Map([[1, BigInt(recordCount)]]),
+    nullValueCounts: new Map([[1, 0n]]),
+    nanValueCounts: new Map(),
+    lowerBounds: new Map(),
+    upperBounds: new Map(),
+    splitOffsets: [4n],
+  };
+}
