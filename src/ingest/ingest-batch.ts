@@ -45,7 +45,7 @@ export interface IngestPorts {
   readonly committer: TableCommitterRpc;
   readonly kernels: KernelLender;
   readonly random: RandomSource;
-  createDigest(): BodyDigest;
+  readonly createDigest: () => BodyDigest;
 }
 
 export interface IngestRequest {

@@ -1,0 +1,65 @@
+/** Wire contract of `/tables`. 64-bit numbers are strings; times are milliseconds since 1970. */
+
+export interface TableListBody {
+  tables: { namespace: string; name: string }[];
+}
+
+export interface TableBody {
+  namespace: string;
+  name: string;
+  tableUuid: string;
+  formatVersion: number;
+  location: string;
+  metadataLocation: string;
+  /** The current schema as the Iceberg specification writes it in JSON. */
+  schema: unknown;
+  /** The default partition spec, as the specification writes it. */
+  partitionSpec: unknown;
+  properties: Record<string, string>;
+  currentSnapshot: SnapshotBody | null;
+  /** Of the current snapshot. Null where the writer of the snapshot did not say. */
+  totals: { rows: string | null; dataFiles: string | null; bytes: string | null };
+  /** Durable, not yet committed. */
+  pending: { rows: number; bytes: number; batches: number; oldestAtMs: number | null };
+  quarantinedRows: number;
+}
+
+export interface SnapshotBody {
+  snapshotId: string;
+  parentSnapshotId: string | null;
+  sequenceNumber: string;
+  timestampMs: number;
+  operation: string;
+  schemaId: number | null;
+  manifestList: string;
+  summary: Record<string, string>;
+}
+
+export interface SnapshotListBody {
+  currentSnapshotId: string | null;
+  /** In the order they were committed. */
+  snapshots: SnapshotBody[];
+}
+
+export interface QuarantineBody {
+  rows: {
+    id: number;
+    batch: string;
+    row: number;
+    column: string;
+    code: string;
+    message: string;
+    /** The row as it came, cut where it is long. */
+    raw: string;
+    atMs: number;
+  }[];
+  total: number;
+  /** Pass as `after` for the next page; null on the last one. */
+  next: number | null;
+}
+
+export interface FlushBody {
+  rows: number;
+  files: number;
+  snapshotId: string | null;
+}
