@@ -279,7 +279,8 @@ class CommitLoop {
     max: TableProperty<number>,
   ): Promise<void> {
     const ceilingMs = Math.min(this.#setting(max), this.#setting(min) * 2 ** Math.min(retries, 30));
-    await this.#ports.clock.sleep(ceilingMs * (0.5 + 0.5 * this.#ports.random.fraction()));
+    const jitter = 0.5 + 0.5 * this.#ports.random.fraction();
+    await this.#ports.clock.sleep(Math.round(ceilingMs * jitter));
   }
 
   #setting(property: TableProperty<number>): number {

@@ -292,7 +292,7 @@ function setProperties(
  * a snapshot in it.
  */
 function updatedMs(base: TableMetadata, draft: Draft, nowMs: number): number {
-  let latest = Math.max(nowMs, base.lastUpdatedMs + 1);
+  let latest = Math.max(Math.floor(nowMs), base.lastUpdatedMs + 1);
   for (const snapshot of draft.metadata.snapshots) {
     if (draft.addedSnapshotIds.has(snapshot.snapshotId)) {
       latest = Math.max(latest, snapshot.timestampMs);

@@ -158,7 +158,7 @@ export class PreparedAppend {
       parentSnapshotId: parent?.snapshotId ?? null,
       sequenceNumber,
       // Logs must ascend although this clock may be behind the last writer's.
-      timestampMs: Math.max(clock.nowMs(), metadata.lastUpdatedMs + 1),
+      timestampMs: Math.max(Math.floor(clock.nowMs()), metadata.lastUpdatedMs + 1),
       manifestList,
       summary: summarize('append', parent, delta, this.#extraSummary()),
       schemaId: metadata.currentSchemaId,
