@@ -33,7 +33,7 @@ async function main() {
   const stop = () => {
     if (isStopping) return;
     isStopping = true;
-    runtime.stop().finally(() => process.exit(0));
+    void runtime.stop().finally(() => process.exit(0));
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
