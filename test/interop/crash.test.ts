@@ -1,0 +1,91 @@
+/** What was acknowledged is in the table after the process was killed, once; nothing else is. */
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Lake, rig } from './rig/lake.ts';
+
+const clients = 4;
+const rowsPerBatch = 200;
+const rounds = 3;
+
+describe.skipIf(!rig.python.available)('kill -9 in the middle of ingestion', () => {
+  const lake = new Lake();
+  beforeAll(() => lake.runtime.start());
+  afterAll(() => lake.close());
+
+  it('keeps exactly the acknowledged rows over several kills', async () => {
+    const acknowledged = new Set<number>();
+    /** Sent when the process died: these may be there or not, but only as whole batches. */
+    const unknown = new Set<number>();
+    let nextBatch = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      const killAt = nextBatch + 30 + round * 17;
+      let isKilled = false;
+      const client = async (): Promise<void> => {
+        while (!isKilled) {
+          const batch = nextBatch;
+          nextBatch += 1;
+          unknown.add(batch);
+          // A refused or cut connection is what this test is about.
+          const status = await send(lake, batch).catch(() => null);
+          if (status === 200) {
+            unknown.delete(batch);
+            acknowledged.add(batch);
+          }
+          if (nextBatch >= killAt && !isKilled) {
+            isKilled = true;
+            await lake.runtime.kill();
+          }
+        }
+      };
+      await Promise.all(Array.from({ length: clients }, client));
+      await lake.runtime.start();
+    }
+    expect(acknowledged.size).toBeGreaterThan(rounds * 20);
+
+    const flushed = await lake.request('POST', '/tables/crash/events/flush');
+    expect(flushed.status, flushed.text).toBe(200);
+    const counted = await lake.duckdb(
+      'crash/events',
+      'SELECT batch, count(*) AS n, count(DISTINCT id) AS ids FROM t GROUP BY batch',
+    );
+    const found = new Map(counted.map((row) => [Number(row['batch']), row]));
+    for (const batch of acknowledged) {
+      expect(found.get(batch), `batch ${batch}`).toBeDefined();
+    }
+    for (const [batch, row] of found) {
+      expect(row, `batch ${batch}`).toMatchObject({
+        n: BigInt(rowsPerBatch),
+        ids: BigInt(rowsPerBatch),
+      });
+      expect(acknowledged.has(batch) || unknown.has(batch), `batch ${batch}`).toBe(true);
+    }
+    const report = await lake.engines.validate(await lake.existing('crash/events'));
+    expect(report.findings).toEqual([]);
+  });
+
+  it('answers a repeat with the same key after the kill, and keeps the rows once', async () => {
+    const table = 'crash/keys';
+    const rows = [{ id: 1n }, { id: 2n }];
+    const first = await lake.post(table, rows, { key: 'once' });
+    await lake.runtime.kill();
+    await lake.runtime.start();
+    const second = await lake.post(table, rows, { key: 'once' });
+    expect(second.status, second.text).toBe(200);
+    expect(second.body).toEqual(first.body);
+    expect(await lake.duckdb(table, 'SELECT count(*) AS n FROM t')).toEqual([{ n: 2n }]);
+    await lake.validateTouched();
+  });
+});
+
+async function send(lake: Lake, batch: number): Promise<number> {
+  const rows = Array.from({ length: rowsPerBatch }, (_, row) => ({
+    id: batch * rowsPerBatch + row,
+    batch,
+    text: `row ${row} of batch ${batch}`,
+  }));
+  const answer = await lake.request('POST', '/ingest/crash/events', {
+    headers: { 'content-type': 'application/json', 'idempotency-key': `batch-${batch}` },
+    body: JSON.stringify(rows),
+  });
+  return answer.status;
+}
