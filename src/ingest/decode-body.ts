@@ -74,9 +74,9 @@ export async function* readBody(
   limits: IngestLimits,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   if (stream === null) return;
-  const sent = readSent(stream, limits);
-  const decoded = description.isGzip ? inflate(sent, limits.chunkBytes, limits) : sent;
-  yield* gather(decoded, limits.chunkBytes);
+  const { chunkBytes } = limits;
+  const sent = gather(readSent(stream, limits), chunkBytes);
+  yield* description.isGzip ? gather(inflate(sent, chunkBytes, limits), chunkBytes) : sent;
 }
 
 /** The bytes as they were sent. */

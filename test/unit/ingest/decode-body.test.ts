@@ -1,0 +1,152 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { describeBody, readBody, readHead } from '../../../src/ingest/decode-body.ts';
+import type { IngestLimits } from '../../../src/ingest/limits.ts';
+import { INGEST_LIMITS } from '../../../src/ingest/limits.ts';
+
+const LIMITS: IngestLimits = { ...INGEST_LIMITS, chunkBytes: 1000, bodyBytesMax: 50_000 };
+
+function headers(entries: Record<string, string>): Headers {
+  return new Headers(entries);
+}
+
+function streamOf(chunks: readonly Uint8Array[], end: 'close' | 'stall' = 'close') {
+  let next = 0;
+  return new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const chunk = chunks[next++];
+      if (chunk !== undefined) controller.enqueue(chunk);
+      else if (end === 'close') controller.close();
+    },
+  });
+}
+
+async function readAll(
+  chunks: readonly Uint8Array[],
+  isGzip: boolean,
+  limits: IngestLimits = LIMITS,
+): Promise<{ bytes: Buffer; sizes: number[] }> {
+  const parts: Uint8Array[] = [];
+  for await (const chunk of readBody(streamOf(chunks), { format: 'ndjson', isGzip }, limits)) {
+    parts.push(new Uint8Array(chunk));
+  }
+  return { bytes: Buffer.concat(parts), sizes: parts.map(({ byteLength }) => byteLength) };
+}
+
+function split(bytes: Uint8Array, size: number): Uint8Array[] {
+  return Array.from({ length: Math.ceil(bytes.byteLength / size) }, (_, index) =>
+    bytes.slice(index * size, (index + 1) * size),
+  );
+}
+
+describe('describeBody', () => {
+  it.each([
+    ['application/json', 'json'],
+    ['Application/JSON; charset=utf-8', 'json'],
+    ['application/x-ndjson', 'ndjson'],
+    ['application/ndjson', 'ndjson'],
+    ['application/jsonl', 'ndjson'],
+    ['application/vnd.apache.arrow.stream', 'arrow-stream'],
+  ])('reads %s as %s', (contentType, format) => {
+    expect(describeBody(headers({ 'content-type': contentType }), LIMITS)).toEqual({
+      format,
+      isGzip: false,
+    });
+  });
+
+  it.each([
+    [{ 'content-type': 'text/csv' }, 'body.unsupported-type'],
+    [{}, 'body.unsupported-type'],
+    [{ 'content-type': 'application/json', 'content-encoding': 'br' }, 'body.unsupported-encoding'],
+    [
+      { 'content-type': 'application/json', 'content-encoding': 'gzip, gzip' },
+      'body.unsupported-encoding',
+    ],
+    [{ 'content-type': 'application/json', 'content-length': '50001' }, 'body.too-large'],
+    [{ 'content-type': 'application/json', 'content-length': 'many' }, 'body.invalid-length'],
+  ])('refuses %o before reading', (entries, code) => {
+    expect(() => describeBody(headers(entries), LIMITS)).toThrow(expect.objectContaining({ code }));
+  });
+});
+
+describe('readBody', () => {
+  it('gathers single bytes into chunks and keeps every one of them', async () => {
+    const bytes = Buffer.from('żółw 🦊'.repeat(200));
+    const read = await readAll(split(bytes, 1), false);
+    expect(read.bytes.equals(bytes)).toBe(true);
+    expect(read.sizes.slice(0, -1).every((size) => size === 1000)).toBe(true);
+  });
+
+  it('gunzips whatever the chunks are', async () => {
+    const bytes = Buffer.from(Array.from({ length: 20_000 }, (_, i) => `${i * 7919}`).join(','));
+    for (const size of [1, 17, 5000, 100_000]) {
+      const read = await readAll(split(gzipSync(bytes), size), true, {
+        ...LIMITS,
+        bodyBytesMax: 1 << 20,
+      });
+      expect(read.bytes.equals(bytes)).toBe(true);
+    }
+  });
+
+  it('stops a body that is longer than the limit, whatever it declared', async () => {
+    await expect(readAll(split(new Uint8Array(50_001), 900), false)).rejects.toMatchObject({
+      kind: 'too-large',
+      code: 'body.too-large',
+    });
+  });
+
+  it('stops a gzip body that expands without measure', async () => {
+    const limits = { ...LIMITS, inflateRatioFreeBytes: 100_000, inflateRatioMax: 100 };
+    const bomb = gzipSync(Buffer.alloc(20_000_000));
+    await expect(readAll(split(bomb, 4096), true, limits)).rejects.toMatchObject({
+      kind: 'too-large',
+      code: 'body.inflates-too-much',
+    });
+    await expect(
+      readAll(split(bomb, 4096), true, { ...LIMITS, decodedBytesMax: 1_000_000 }),
+    ).rejects.toMatchObject({ code: 'body.inflates-too-much' });
+  });
+
+  it.each([
+    ['ends early', gzipSync('{"a":1}'.repeat(500)).subarray(0, 30)],
+    ['is plain text', Buffer.from('{"a":1}')],
+    ['is empty', Buffer.alloc(0)],
+    ['goes on after its end', Buffer.concat([gzipSync('{"a":1}'), Buffer.from('more')])],
+  ])('refuses a gzip body that %s', async (_, bytes) => {
+    await expect(readAll([bytes], true)).rejects.toMatchObject({
+      kind: 'invalid',
+      code: 'body.gzip-malformed',
+    });
+  });
+
+  it('gives up a body that sends nothing for too long, and lets go of it', async () => {
+    let isCancelled = false;
+    const stream = new ReadableStream<Uint8Array>({
+      cancel() {
+        isCancelled = true;
+      },
+    });
+    const chunks = readBody(
+      stream,
+      { format: 'json', isGzip: false },
+      { ...LIMITS, bodyIdleMsMax: 20 },
+    );
+    await expect(chunks.next()).rejects.toMatchObject({ code: 'body.stalled' });
+    expect(isCancelled).toBe(true);
+  });
+});
+
+describe('readHead', () => {
+  it('says whether the body ended within the bound, and leaves the rest to be read', async () => {
+    const bytes = Buffer.from('x'.repeat(3500));
+    const open = () =>
+      readBody(streamOf(split(bytes, 400)), { format: 'json', isGzip: false }, LIMITS);
+    expect(await readHead(open(), 5000)).toMatchObject({ isWhole: true, bytes: { length: 3500 } });
+    const chunks = open();
+    const head = await readHead(chunks, 1000);
+    expect(head).toMatchObject({ isWhole: false, bytes: { length: 2000 } });
+    let rest = 0;
+    for await (const chunk of chunks) rest += chunk.byteLength;
+    expect(rest).toBe(1500);
+  });
+});
