@@ -1,0 +1,266 @@
+/**
+ * The state machine of a `TableCommitter`: the only place that changes a table. Creation, schema
+ * changes, commits and the drop take turns; what must survive a restart is in its journal.
+ */
+
+import { commit } from '../iceberg/commit.ts';
+import { IcebergError, isIcebergError } from '../iceberg/errors.ts';
+import { newTableMetadata } from '../iceberg/metadata/new-table.ts';
+import { evolveSchema } from '../iceberg/operations/evolve-schema.ts';
+import type {
+  Catalog,
+  Clock,
+  LoadedTable,
+  Logger,
+  ObjectStore,
+  RandomSource,
+  TableIdentifier,
+} from '../iceberg/ports.ts';
+import type { InferredStruct } from '../iceberg/spec/inferred-type.ts';
+import { serializeTableMetadata } from '../iceberg/spec/table-metadata-json.ts';
+import { currentSchema } from '../iceberg/spec/table-metadata-rules.ts';
+import { armNoLaterThan, backoffMs, type Alarm } from './alarm.ts';
+import { CommitQueue } from './commit-queue.ts';
+import { createCommitterTables } from './committer-tables.ts';
+import { Facts } from './facts.ts';
+import { DEFAULT_JOURNAL_SETTINGS, Journal, type JournalSettings } from './journal.ts';
+import type {
+  SubmitRequest,
+  SubmitResult,
+  TableDocument,
+  TableState,
+  WriteTarget,
+} from './protocol.ts';
+import type { SqlDatabase } from './sql-database.ts';
+import { TurnTaker } from './turn-taker.ts';
+
+/** The object is woken this long after it died in the middle of a commit. */
+const GUARD_MS = 30_000;
+const RETRY_DELAY_MS_MIN = 1000;
+const RETRY_DELAY_MS_MAX = 60_000;
+/** Rounds of "load, else create" against other creators and unanswered requests. */
+const CREATE_ATTEMPTS_MAX = 5;
+
+/** A catalog that may answer loads from memory, until told not to. */
+export interface RefreshableCatalog extends Catalog {
+  /** The next load of the table is a real one. */
+  forget(identifier: TableIdentifier): void;
+}
+
+export interface CommitterDependencies {
+  readonly database: SqlDatabase;
+  readonly alarm: Alarm;
+  readonly catalog: RefreshableCatalog;
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly logger: Logger;
+  readonly journalSettings?: JournalSettings;
+  /** Makes every shard of the table forget it. Repeatable. */
+  readonly clearShards: (identifier: TableIdentifier) => Promise<void>;
+}
+
+export class Committer {
+  readonly #parts: CommitterDependencies;
+  readonly #facts: Facts;
+  readonly #journal: Journal;
+  readonly #turns = new TurnTaker();
+  readonly #queue: CommitQueue;
+
+  constructor(parts: CommitterDependencies) {
+    createCommitterTables(parts.database);
+    this.#parts = parts;
+    this.#facts = new Facts(parts.database);
+    this.#journal = new Journal(parts.database, parts.journalSettings ?? DEFAULT_JOURNAL_SETTINGS);
+    this.#queue = new CommitQueue({ ...parts, journal: this.#journal, turns: this.#turns });
+  }
+
+  async tableState(identifier: TableIdentifier): Promise<TableState | null> {
+    const table = await this.#find(identifier);
+    return table === null ? null : stateOf(table);
+  }
+
+  async writeTarget(identifier: TableIdentifier): Promise<WriteTarget | null> {
+    const table = await this.#find(identifier);
+    if (table === null) return null;
+    const { location, properties, defaultSpecId } = table.metadata;
+    return { ...stateOf(table), location, properties, specId: defaultSpecId };
+  }
+
+  /** The metadata as the catalog has it now. */
+  async document(identifier: TableIdentifier): Promise<TableDocument | null> {
+    this.#parts.catalog.forget(identifier);
+    const table = await this.#find(identifier);
+    return table === null
+      ? null
+      : {
+          metadataLocation: table.metadataLocation,
+          metadataJson: serializeTableMetadata(table.metadata),
+        };
+  }
+
+  /** @throws invalid from the schema rules; conflict, unavailable: try again */
+  async ensureSchema(identifier: TableIdentifier, missing: InferredStruct): Promise<TableState> {
+    return await this.#turns.take(async () => {
+      await this.#finishDrop();
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await this.#addColumns(identifier, missing);
+        } catch (error) {
+          if (!isIcebergError(error) || error.code !== 'table.not-found') throw error;
+          if (attempt >= CREATE_ATTEMPTS_MAX) throw error;
+        }
+        await this.#create(identifier, missing);
+      }
+    });
+  }
+
+  async submit(request: SubmitRequest): Promise<SubmitResult> {
+    this.#remember(request.identifier);
+    // The alarm first: a submission in the journal always has one that will look after it.
+    await armNoLaterThan(this.#parts.alarm, this.#nowMs() + GUARD_MS);
+    try {
+      return await this.#queue.submit(request);
+    } catch (error) {
+      if (isIcebergError(error, 'commit-unknown')) {
+        await armNoLaterThan(this.#parts.alarm, this.#nowMs() + RETRY_DELAY_MS_MIN);
+      }
+      throw error;
+    }
+  }
+
+  /** @throws invalid `table.gc-disabled`; otherwise repeatable, and finished by the alarm */
+  async drop(identifier: TableIdentifier): Promise<void> {
+    const table = await this.#find(identifier);
+    if (table?.metadata.properties.get('gc.enabled')?.toLowerCase() === 'false') {
+      throw new IcebergError(
+        'invalid',
+        'table.gc-disabled',
+        'The table property gc.enabled=false forbids deleting the files of this table',
+      );
+    }
+    this.#remember(identifier);
+    await armNoLaterThan(this.#parts.alarm, this.#nowMs() + GUARD_MS);
+    this.#facts.set('dropping', 1);
+    await this.#turns.take(() => this.#finishDrop());
+  }
+
+  /** The alarm rang: finishes what was left open. Never throws. */
+  async onAlarm(): Promise<void> {
+    const { alarm, random, logger } = this.#parts;
+    await alarm.set(this.#nowMs() + GUARD_MS);
+    let retryMs: number | null = null;
+    try {
+      const identifier = this.#identifier();
+      this.#journal.sweep(this.#nowMs());
+      if (identifier !== null) {
+        await this.#turns.take(() => this.#finishDrop());
+        while (this.#journal.hasUnfinished()) await this.#queue.commitWaiting(identifier);
+      }
+      this.#facts.set('failures', null);
+    } catch (error) {
+      const failures = (this.#facts.number('failures') ?? 0) + 1;
+      this.#facts.set('failures', failures);
+      retryMs = backoffMs(failures, RETRY_DELAY_MS_MIN, RETRY_DELAY_MS_MAX, random.fraction());
+      logger.warn('committer.alarm-failed', { message: String(error), failures, retryMs });
+    }
+    await alarm.set(retryMs === null ? this.#journal.nextSweepMs() : this.#nowMs() + retryMs);
+  }
+
+  /** Runs in its turn. Does nothing unless a drop was begun. */
+  async #finishDrop(): Promise<void> {
+    const { catalog, clearShards, logger } = this.#parts;
+    const identifier = this.#identifier();
+    if (this.#facts.number('dropping') === null || identifier === null) return;
+    // Shards first: they stop writing files into what is about to be purged.
+    await clearShards(identifier);
+    await catalog.dropTable(identifier, { purge: true });
+    // Again: what was accepted in between was accepted for the table that is gone now.
+    await clearShards(identifier);
+    this.#journal.clear();
+    this.#facts.set('dropping', null);
+    logger.info('table.dropped', {
+      namespace: identifier.namespace.join('.'),
+      table: identifier.name,
+    });
+  }
+
+  async #addColumns(identifier: TableIdentifier, missing: InferredStruct): Promise<TableState> {
+    const result = await commit(
+      this.#parts,
+      identifier,
+      (table) => {
+        const change = evolveSchema(table.metadata, missing);
+        return Promise.resolve(
+          change === null ? null : { ...change, snapshotId: null, written: [] },
+        );
+      },
+      { commitId: null },
+    );
+    switch (result.status) {
+      case 'committed':
+      case 'unchanged':
+        return stateOf(result.table);
+      case 'conflict':
+        throw new IcebergError('conflict', 'schema.conflict', result.message);
+      case 'unknown':
+        throw new IcebergError(
+          'unavailable',
+          'schema.unknown',
+          'The catalog did not say whether the columns were added: try again',
+          { cause: result.cause },
+        );
+    }
+  }
+
+  async #create(identifier: TableIdentifier, schema: InferredStruct): Promise<void> {
+    const { catalog, random, clock, logger } = this.#parts;
+    const metadata = newTableMetadata({
+      tableUuid: random.uuid(),
+      location: catalog.newTableLocation(identifier),
+      schema,
+      nowMs: clock.nowMs(),
+    });
+    try {
+      await catalog.createTable(identifier, metadata);
+      logger.info('table.created', {
+        namespace: identifier.namespace.join('.'),
+        table: identifier.name,
+        tableUuid: metadata.tableUuid,
+      });
+    } catch (error) {
+      // Somebody else was first, or it is not known whether we were: the next round finds out.
+      const isDecidedByLoad =
+        isIcebergError(error, 'already-exists') ||
+        (isIcebergError(error) && error.code === 'catalog.create-unknown');
+      if (!isDecidedByLoad) throw error;
+    }
+  }
+
+  async #find(identifier: TableIdentifier): Promise<LoadedTable | null> {
+    try {
+      return await this.#parts.catalog.loadTable(identifier);
+    } catch (error) {
+      if (isIcebergError(error, 'not-found') && error.code === 'table.not-found') return null;
+      throw error;
+    }
+  }
+
+  #remember(identifier: TableIdentifier): void {
+    const text = JSON.stringify({ namespace: identifier.namespace, name: identifier.name });
+    if (this.#facts.text('identifier') !== text) this.#facts.set('identifier', text);
+  }
+
+  #identifier(): TableIdentifier | null {
+    const text = this.#facts.text('identifier');
+    return text === null ? null : (JSON.parse(text) as TableIdentifier);
+  }
+
+  #nowMs(): number {
+    return this.#parts.clock.nowMs();
+  }
+}
+
+function stateOf(table: LoadedTable): TableState {
+  return { tableUuid: table.metadata.tableUuid, schema: currentSchema(table.metadata) };
+}
