@@ -66,6 +66,11 @@ export interface BodyDecoder {
    * seen when the rows are parsed (the whole body is then refused)
    */
   decode(schema: Schema): DecodedSlice;
+  /**
+   * As `decode`, but the accepted rows go straight into `encoder`, which must be of the same instance:
+   * for bodies that are written where they arrive. Not to be repeated for the same slice.
+   */
+  decodeInto(schema: Schema, encoder: ParquetEncoder): Omit<DecodedSlice, 'ipc'>;
   advance(): void;
   close(): void;
 }

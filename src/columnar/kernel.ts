@@ -1,0 +1,52 @@
+/** One instance of the columnar kernel, made from its compiled module. Takes about a millisecond. */
+
+import { WasmBodyDecoder } from './body-decoder.ts';
+import { KernelExports } from './kernel-exports.ts';
+import type {
+  BodyDecoder,
+  BodyFormat,
+  DecodeLimits,
+  KernelInstance,
+  ParquetEncoder,
+  ParquetOptions,
+} from './kernel-port.ts';
+import type { Schema } from '../iceberg/spec/schema.ts';
+import { WasmParquetEncoder } from './parquet-encoder.ts';
+
+/** A `KernelInstance` that also says whether it may be used again. */
+export interface Kernel extends KernelInstance {
+  /** It trapped; every further call throws. */
+  readonly isPoisoned: boolean;
+}
+
+export function createKernel(module: WebAssembly.Module): Kernel {
+  return new WasmKernel(new KernelExports(module));
+}
+
+class WasmKernel implements Kernel {
+  readonly #exports: KernelExports;
+
+  constructor(exports: KernelExports) {
+    this.#exports = exports;
+  }
+
+  createBodyDecoder(format: BodyFormat, limits: DecodeLimits): BodyDecoder {
+    return new WasmBodyDecoder(this.#exports, format, limits);
+  }
+
+  createParquetEncoder(
+    schema: Schema,
+    options: ParquetOptions,
+    onBytes: (chunk: Uint8Array) => void,
+  ): ParquetEncoder {
+    return new WasmParquetEncoder(this.#exports, schema, options, onBytes);
+  }
+
+  get memoryBytes(): number {
+    return this.#exports.memoryBytes;
+  }
+
+  get isPoisoned(): boolean {
+    return this.#exports.isPoisoned;
+  }
+}

@@ -1,0 +1,295 @@
+//! The C interface of the module, described in `README.md`. Decoders and encoders are numbers for the host;
+//! a call returns 0, or -1 and leaves an error as JSON in the result. The only file with unsafe code: it reads
+//! what the host wrote into memory it had asked for, and the host is trusted to give the right length.
+#![allow(unsafe_code)]
+
+use std::cell::RefCell;
+use std::io::Write;
+
+use crate::body::Body;
+use crate::encode::{EncodeOptions, Encoder};
+use crate::error::{KernelError, Result};
+use crate::slice::Limits;
+
+#[link(wasm_import_module = "floe")]
+unsafe extern "C" {
+    /// Bytes of an encoder's file, valid during the call.
+    #[link_name = "write"]
+    fn host_write(encoder: u32, pointer: *const u8, length: usize);
+    /// The message of a panic, just before the trap.
+    #[link_name = "panicked"]
+    fn host_panicked(pointer: *const u8, length: usize);
+}
+
+#[derive(Default)]
+struct Instance {
+    bodies: Vec<Option<Body>>,
+    encoders: Vec<Option<Encoder<HostSink>>>,
+    /// JSON of the last call.
+    facts: Vec<u8>,
+    /// Arrow IPC of the last decode.
+    bytes: Vec<u8>,
+}
+
+thread_local! {
+    static INSTANCE: RefCell<Instance> = RefCell::default();
+}
+
+struct HostSink {
+    encoder: u32,
+}
+
+impl Write for HostSink {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        // SAFETY: the host copies the bytes before it returns and does not call back.
+        unsafe { host_write(self.encoder, bytes.as_ptr(), bytes.len()) };
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// SAFETY: `pointer` and `length` must come from `floe_alloc` and be written to, or be empty.
+unsafe fn input<'a>(pointer: *const u8, length: usize) -> &'a [u8] {
+    if length == 0 {
+        return &[];
+    }
+    unsafe { std::slice::from_raw_parts(pointer, length) }
+}
+
+fn as_text(bytes: &[u8]) -> Result<&str> {
+    std::str::from_utf8(bytes).map_err(|_| KernelError::internal("the host's text is not UTF-8"))
+}
+
+/// Runs `action` and leaves its text, or its error, in the result. 0 or -1.
+fn call(action: impl FnOnce(&mut Instance) -> Result<String>) -> i32 {
+    INSTANCE.with_borrow_mut(|instance| {
+        instance.bytes = Vec::new();
+        match action(instance) {
+            Ok(facts) => {
+                instance.facts = facts.into_bytes();
+                0
+            }
+            Err(error) => {
+                instance.facts = error.to_json().into_bytes();
+                -1
+            }
+        }
+    })
+}
+
+fn lookup<T>(slots: &mut [Option<T>], number: u32) -> Result<&mut T> {
+    let slot = slots.get_mut(number as usize).and_then(Option::as_mut);
+    slot.ok_or_else(|| KernelError::internal("the decoder or encoder is closed"))
+}
+
+fn free_slot<T>(slots: &mut Vec<Option<T>>) -> usize {
+    match slots.iter().position(Option::is_none) {
+        Some(index) => index,
+        None => {
+            slots.push(None);
+            slots.len() - 1
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn floe_start() {
+    std::panic::set_hook(Box::new(|info| {
+        let message = info.to_string();
+        // SAFETY: the message lives until the call returns.
+        unsafe { host_panicked(message.as_ptr(), message.len()) };
+    }));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn floe_alloc(length: usize) -> *mut u8 {
+    Box::into_raw(vec![0u8; length].into_boxed_slice()).cast()
+}
+
+/// # Safety
+/// `pointer` and `length` are those of one `floe_alloc`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn floe_free(pointer: *mut u8, length: usize) {
+    drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(pointer, length)) });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn floe_facts() -> *const u8 {
+    INSTANCE.with_borrow(|instance| instance.facts.as_ptr())
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn floe_facts_length() -> usize {
+    INSTANCE.with_borrow(|instance| instance.facts.len())
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn floe_bytes() -> *const u8 {
+    INSTANCE.with_borrow(|instance| instance.bytes.as_ptr())
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn floe_bytes_length() -> usize {
+    INSTANCE.with_borrow(|instance| instance.bytes.len())
+}
+
+/// Gives the memory of the last result back.
+#[unsafe(no_mangle)]
+extern "C" fn floe_forget() {
+    INSTANCE.with_borrow_mut(|instance| {
+        instance.facts = Vec::new();
+        instance.bytes = Vec::new();
+    });
+}
+
+/// The number of a new decoder, or -1. `format` is `json`, `ndjson` or `arrow-stream`.
+///
+/// # Safety
+/// As [`input`].
+#[unsafe(no_mangle)]
+unsafe extern "C" fn floe_decoder_open(
+    format: *const u8,
+    format_length: usize,
+    slice_bytes: usize,
+    row_bytes_max: usize,
+    raw_bytes_max: usize,
+) -> i32 {
+    let format = unsafe { input(format, format_length) };
+    let mut number = 0;
+    let status = call(|instance| {
+        let body = Body::new(as_text(format)?, Limits { slice_bytes, row_bytes_max, raw_bytes_max })?;
+        number = free_slot(&mut instance.bodies);
+        instance.bodies[number] = Some(body);
+        Ok(String::new())
+    });
+    if status == 0 { number as i32 } else { status }
+}
+
+/// # Safety
+/// As [`input`].
+#[unsafe(no_mangle)]
+unsafe extern "C" fn floe_decoder_push(decoder: u32, pointer: *const u8, length: usize) -> i32 {
+    let chunk = unsafe { input(pointer, length) };
+    call(|instance| lookup(&mut instance.bodies, decoder)?.push(chunk).map(|()| String::new()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn floe_decoder_finish(decoder: u32) -> i32 {
+    call(|instance| lookup(&mut instance.bodies, decoder)?.finish().map(|()| String::new()))
+}
+
+/// 1 or 0.
+#[unsafe(no_mangle)]
+extern "C" fn floe_decoder_ready(decoder: u32) -> i32 {
+    INSTANCE.with_borrow_mut(|instance| lookup(&mut instance.bodies, decoder).is_ok_and(|body| body.ready()).into())
+}
+
+/// Facts: a `DecodedSlice` without its `ipc`; bytes: the `ipc`, empty for none.
+///
+/// # Safety
+/// As [`input`].
+#[unsafe(no_mangle)]
+unsafe extern "C" fn floe_decoder_decode(decoder: u32, schema: *const u8, schema_length: usize) -> i32 {
+    let schema = unsafe { input(schema, schema_length) };
+    call(|instance| {
+        let slice = lookup(&mut instance.bodies, decoder)?.decode(as_text(schema)?)?;
+        let facts = slice.facts();
+        instance.bytes = slice.into_ipc()?;
+        Ok(facts)
+    })
+}
+
+/// As `floe_decoder_decode`, but the accepted rows go straight into an encoder.
+///
+/// # Safety
+/// As [`input`].
+#[unsafe(no_mangle)]
+unsafe extern "C" fn floe_decoder_decode_into(
+    decoder: u32,
+    encoder: u32,
+    schema: *const u8,
+    schema_length: usize,
+) -> i32 {
+    let schema = unsafe { input(schema, schema_length) };
+    call(|instance| {
+        let slice = lookup(&mut instance.bodies, decoder)?.decode(as_text(schema)?)?;
+        let encoder = lookup(&mut instance.encoders, encoder)?;
+        slice.batches.iter().try_for_each(|batch| encoder.append(batch))?;
+        Ok(slice.facts())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn floe_decoder_advance(decoder: u32) -> i32 {
+    call(|instance| {
+        lookup(&mut instance.bodies, decoder)?.advance();
+        Ok(String::new())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn floe_decoder_close(decoder: u32) {
+    INSTANCE.with_borrow_mut(|instance| {
+        if let Some(slot) = instance.bodies.get_mut(decoder as usize) {
+            *slot = None;
+        }
+    });
+}
+
+/// The number of a new encoder, or -1. `options` is the host's `ParquetOptions` as JSON.
+///
+/// # Safety
+/// As [`input`].
+#[unsafe(no_mangle)]
+unsafe extern "C" fn floe_encoder_open(
+    schema: *const u8,
+    schema_length: usize,
+    options: *const u8,
+    options_length: usize,
+) -> i32 {
+    let schema = unsafe { input(schema, schema_length) };
+    let options = unsafe { input(options, options_length) };
+    let mut number = 0;
+    let status = call(|instance| {
+        let options = EncodeOptions::parse(as_text(options)?)?;
+        number = free_slot(&mut instance.encoders);
+        let sink = HostSink { encoder: number as u32 };
+        instance.encoders[number] = Some(Encoder::new(as_text(schema)?, options, sink)?);
+        Ok(String::new())
+    });
+    if status == 0 { number as i32 } else { status }
+}
+
+/// # Safety
+/// As [`input`].
+#[unsafe(no_mangle)]
+unsafe extern "C" fn floe_encoder_append(encoder: u32, pointer: *const u8, length: usize) -> i32 {
+    let ipc = unsafe { input(pointer, length) };
+    call(|instance| lookup(&mut instance.encoders, encoder)?.append_ipc(ipc).map(|()| String::new()))
+}
+
+/// A double, so that the host needs no 64-bit integer.
+#[unsafe(no_mangle)]
+extern "C" fn floe_encoder_encoded_bytes(encoder: u32) -> f64 {
+    INSTANCE.with_borrow_mut(|instance| {
+        lookup(&mut instance.encoders, encoder).map_or(0.0, |encoder| encoder.encoded_bytes() as f64)
+    })
+}
+
+/// Facts: an `EncodedFile`.
+#[unsafe(no_mangle)]
+extern "C" fn floe_encoder_finish(encoder: u32) -> i32 {
+    call(|instance| lookup(&mut instance.encoders, encoder)?.finish())
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn floe_encoder_close(encoder: u32) {
+    INSTANCE.with_borrow_mut(|instance| {
+        if let Some(slot) = instance.encoders.get_mut(encoder as usize) {
+            *slot = None;
+        }
+    });
+}

@@ -1,0 +1,50 @@
+//! A request body of any format, as the host feeds it.
+
+use crate::error::{KernelError, Result};
+use crate::json::decoder::JsonDecoder;
+use crate::json::frame::Framer;
+use crate::slice::{Limits, Slice};
+
+pub enum Body {
+    Json(Box<JsonDecoder>),
+}
+
+impl Body {
+    pub fn new(format: &str, limits: Limits) -> Result<Self> {
+        match format {
+            "ndjson" => Ok(Self::Json(Box::new(JsonDecoder::new(Framer::lines(), limits)))),
+            "json" => Ok(Self::Json(Box::new(JsonDecoder::new(Framer::document(), limits)))),
+            _ => Err(KernelError::internal(format!("unknown body format {format}"))),
+        }
+    }
+
+    pub fn push(&mut self, chunk: &[u8]) -> Result<()> {
+        match self {
+            Self::Json(decoder) => decoder.push(chunk),
+        }
+    }
+
+    pub fn finish(&mut self) -> Result<()> {
+        match self {
+            Self::Json(decoder) => decoder.finish(),
+        }
+    }
+
+    pub fn ready(&self) -> bool {
+        match self {
+            Self::Json(decoder) => decoder.ready(),
+        }
+    }
+
+    pub fn decode(&mut self, schema_json: &str) -> Result<Slice> {
+        match self {
+            Self::Json(decoder) => decoder.decode(schema_json),
+        }
+    }
+
+    pub fn advance(&mut self) {
+        match self {
+            Self::Json(decoder) => decoder.advance(),
+        }
+    }
+}

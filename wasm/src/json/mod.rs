@@ -1,0 +1,7 @@
+//! JSON bodies into columns.
+
+pub mod decoder;
+pub mod exact;
+pub mod fast;
+pub mod frame;
+pub mod infer;
