@@ -44,7 +44,7 @@ export async function verifyKernel() {
 function sourceDigest() {
   const lines = sources
     .flatMap((name) => filesBelow(name))
-    .sort()
+    .toSorted((a, b) => (a < b ? -1 : 1))
     .map((name) => `${sha256(readFileSync(join(folder, name)))}  ${name}\n`);
   return sha256(lines.join(''));
 }

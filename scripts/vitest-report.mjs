@@ -20,7 +20,9 @@ export function readVitestReport(file, exitedWell) {
   }
   const counted = { passed: 0, failed: 0, skipped: 0, skippedNames: [], note: '' };
   for (const suite of report.testResults) {
-    if (suite.status === 'failed' && suite.assertionResults.length === 0) counted.failed += 1;
+    // A file that cannot be loaded has no tests, and a failed hook leaves them skipped.
+    const hasFailure = suite.assertionResults.some(({ status }) => status === 'failed');
+    if (suite.status === 'failed' && !hasFailure) counted.failed += 1;
     for (const { status, fullName } of suite.assertionResults) {
       if (status === 'passed') counted.passed += 1;
       else if (status === 'failed') counted.failed += 1;
