@@ -9,7 +9,7 @@ import type { Schema } from '../iceberg/spec/schema.ts';
 
 /** Lends a kernel instance for as long as `action` runs; waits while all are out. */
 export interface KernelLender {
-  withKernel<T>(action: (kernel: KernelInstance) => Promise<T>): Promise<T>;
+  use<T>(action: (kernel: KernelInstance) => Promise<T>): Promise<T>;
 }
 
 export interface ParquetFile {
@@ -41,7 +41,7 @@ export class FlushEncoder {
   ): AsyncIterable<ParquetFile> {
     let next = 0;
     while (next < streamCount) {
-      const encoded = await this.#kernels.withKernel((kernel) =>
+      const encoded = await this.#kernels.use((kernel) =>
         this.#encodeFile(kernel, next, streamCount, readStream, options),
       );
       next = encoded.next;

@@ -22,7 +22,7 @@ export function readFakeRows(bytes: Uint8Array): unknown[] {
 export class FakeKernel implements KernelInstance, KernelLender {
   readonly memoryBytes = 0;
 
-  async withKernel<T>(action: (kernel: KernelInstance) => Promise<T>): Promise<T> {
+  async use<T>(action: (kernel: KernelInstance) => Promise<T>): Promise<T> {
     return await action(this);
   }
 
