@@ -25,6 +25,8 @@ const STATUS_BY_CODE: ReadonlyMap<string, number> = new Map([
   ['body.unsupported-encoding', 415],
   ['body.stalled', 408],
   ['request.method-not-allowed', 405],
+  // The deployment's mistake, not the caller's.
+  ['config.invalid', 500],
   ['rows.rejected', 422],
   ['idempotency.key-reused', 422],
 ]);
