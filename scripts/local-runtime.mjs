@@ -37,7 +37,7 @@ export class StartError extends Error {}
  */
 export async function startLocalRuntime({ port, stateDir, vars = {}, onLog = () => {} }) {
   await requireKernel();
-  const actualPort = await requireFreePort(port);
+  if (port !== 0) await requireFreePort(port);
   const state = resolve(stateDir);
   await mkdir(state, { recursive: true });
   const bundleDir = join(state, 'worker');
@@ -47,7 +47,7 @@ export async function startLocalRuntime({ port, stateDir, vars = {}, onLog = () 
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       host: HOST,
-      port: actualPort,
+      port,
       cf: false,
       log: new Log(LogLevel.ERROR),
       logRequests: false,
@@ -67,13 +67,15 @@ export async function startLocalRuntime({ port, stateDir, vars = {}, onLog = () 
         FLOE_LOCAL: '1',
         FLOE_LOCAL_S3_ACCESS_KEY_ID: LOCAL_S3.accessKeyId,
         FLOE_LOCAL_S3_SECRET_ACCESS_KEY: LOCAL_S3.secretAccessKey,
+        // Not the one a .dev.vars file may hold: whether calls need a token is the caller's choice.
+        FLOE_TOKEN: '',
         ...vars,
       },
     }),
   );
-  const origin = `http://${HOST}:${actualPort}`;
+  let origin;
   try {
-    await miniflare.ready;
+    ({ origin } = await miniflare.ready);
     await waitUntilHealthy(origin);
   } catch (error) {
     await miniflare.dispose().catch(() => undefined);
@@ -97,7 +99,6 @@ async function requireKernel() {
   });
 }
 
-/** The port itself, or a free one for 0. */
 function requireFreePort(port) {
   return new Promise((done, fail) => {
     const probe = createServer();
@@ -110,10 +111,7 @@ function requireFreePort(port) {
           : new StartError(`Port ${port} cannot be opened: ${error.message}`),
       ),
     );
-    probe.listen(port, HOST, () => {
-      const { port: actualPort } = probe.address();
-      probe.close(() => done(actualPort));
-    });
+    probe.listen(port, HOST, () => probe.close(done));
   });
 }
 

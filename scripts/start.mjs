@@ -3,6 +3,8 @@
  *
  * PORT        port to listen on, default 8787
  * FLOE_STATE  folder that keeps tables and logs between runs, default .floe/state
+ * FLOE_TOKEN  when set, calls need it, as in a deployment
+ * LOG_LEVEL   debug, info, warn or error, default warn
  */
 
 import { examplesFor } from './examples.mjs';
@@ -26,7 +28,7 @@ async function main() {
   const runtime = await startLocalRuntime({
     port,
     stateDir,
-    vars: passedOn(['FLOE_TOKEN', 'LOG_LEVEL', 'CORS_ORIGINS']),
+    vars: { LOG_LEVEL: 'warn', ...passedOn(['FLOE_TOKEN', 'LOG_LEVEL', 'CORS_ORIGINS']) },
     onLog: (line) => console.error(line),
   });
   let isStopping = false;
