@@ -12,6 +12,7 @@ import { StartError, startLocalRuntime } from './local-runtime.mjs';
 
 const PORT_DEFAULT = 8787;
 const PORT_MAX = 65_535;
+const PARENT_CHECK_MS = 250;
 
 try {
   await main();
@@ -39,7 +40,20 @@ async function main() {
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
+  whenAbandoned(stop);
   console.log(banner(runtime, stateDir, Boolean(process.env['FLOE_TOKEN'])));
+}
+
+/**
+ * npm hands a signal to the shell between it and this process, which ends without passing it on: so
+ * under npm the end of the parent means the same as the signal.
+ */
+function whenAbandoned(stop) {
+  if (process.env['npm_lifecycle_event'] === undefined) return;
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) stop();
+  }, PARENT_CHECK_MS).unref();
 }
 
 function parsePort(text) {
