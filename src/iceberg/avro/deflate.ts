@@ -9,14 +9,28 @@ export async function deflateRaw(bytes: Uint8Array): Promise<Uint8Array> {
   return collect(bytes, new CompressionStream('deflate-raw'), Number.MAX_SAFE_INTEGER);
 }
 
+/**
+ * PyIceberg cuts a zlib stream to the raw one but leaves three bytes of its checksum; others might
+ * leave all four. The platform refuses any byte behind the end, so the lengths are tried in turn: a
+ * raw stream marks its own end, hence at most one of them inflates.
+ */
+const TRAILING_BYTES = [0, 3, 4, 1, 2] as const;
+
 /** @throws corrupt `avro.deflate`; too-large `avro.block-too-large` */
 export async function inflateRaw(bytes: Uint8Array): Promise<Uint8Array> {
-  try {
-    return await collect(bytes, new DecompressionStream('deflate-raw'), INFLATED_BYTES_MAX);
-  } catch (cause) {
-    if (cause instanceof IcebergError) throw cause;
-    throw new IcebergError('corrupt', 'avro.deflate', 'A deflated block is damaged', { cause });
+  let firstCause: unknown = null;
+  for (const trailing of TRAILING_BYTES) {
+    try {
+      const stream = new DecompressionStream('deflate-raw');
+      return await collect(bytes.subarray(0, bytes.length - trailing), stream, INFLATED_BYTES_MAX);
+    } catch (cause) {
+      if (cause instanceof IcebergError) throw cause;
+      firstCause ??= cause;
+    }
   }
+  throw new IcebergError('corrupt', 'avro.deflate', 'A deflated block is damaged', {
+    cause: firstCause,
+  });
 }
 
 async function collect(

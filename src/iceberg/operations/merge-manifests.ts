@@ -9,17 +9,22 @@ import { readManifest } from '../manifest/manifest-reader.ts';
 import type { WrittenManifest } from '../manifest/manifest-writer.ts';
 import { writeManifest } from '../manifest/manifest-writer.ts';
 import type { ObjectStore, RandomSource } from '../ports.ts';
+import { schemaFieldIds } from '../spec/data-types.ts';
 import type { ManifestEntry } from '../spec/manifest-entry.ts';
 import type { ManifestFile } from '../spec/manifest-file.ts';
+import { currentSchema } from '../spec/table-metadata-rules.ts';
 import type { TableMetadata } from '../spec/table-metadata.ts';
 import { tableProperty, TABLE_PROPERTIES } from '../table-properties.ts';
 import { manifestOptions, readObject, writableVersion } from './manifest-files.ts';
 
 /**
- * Entries held in memory while merging. With their statistics this many take some 20 MB; the byte
- * target alone would allow ten times as many, which no isolate has room for.
+ * Statistics held in memory while merging, counted as entries times columns: about 1 KB each, so
+ * some 15 MB. The byte target alone would allow twenty times as much, which no isolate has room for.
  */
-const MERGED_ENTRIES_MAX = 4_000;
+const MERGED_STATISTICS_MAX = 16_000;
+/** For tables of very many or very few columns. */
+const MERGED_ENTRIES_MIN = 64;
+const MERGED_ENTRIES_MAX = 2_000;
 
 export interface MergeContext {
   readonly store: ObjectStore;
@@ -45,8 +50,8 @@ export class ManifestMerger {
   }
 
   /**
-   * The manifests to list instead of `manifests`: the same ones unless there are at least
-   * `commit.manifest.min-count-to-merge` of them. `written` are the URIs of the new ones.
+   * The manifests to list instead of `manifests`: the same ones unless at least
+   * `commit.manifest.min-count-to-merge` of them can be merged. `written` are the URIs of the new ones.
    */
   async merge(
     metadata: TableMetadata,
@@ -54,14 +59,18 @@ export class ManifestMerger {
     snapshot: { readonly snapshotId: bigint; readonly sequenceNumber: bigint },
   ): Promise<{ manifests: ManifestFile[]; written: string[] }> {
     const { properties } = metadata;
+    const bins = packBins(metadata, manifests);
+    // Full manifests do not count: else a large table would merge at every commit.
+    const mergeableCount = bins
+      .filter((bin) => bin.length > 1)
+      .reduce((count, bin) => count + bin.length, 0);
     const isDue =
       tableProperty(properties, TABLE_PROPERTIES.manifestMergeEnabled) &&
-      manifests.length >= tableProperty(properties, TABLE_PROPERTIES.manifestMinCountToMerge);
+      mergeableCount >= tableProperty(properties, TABLE_PROPERTIES.manifestMinCountToMerge);
     if (!isDue) return { manifests: [...manifests], written: [] };
-    const bytesMax = tableProperty(properties, TABLE_PROPERTIES.manifestTargetBytes);
     const result: ManifestFile[] = [];
     const written: string[] = [];
-    for (const bin of packBins(metadata, manifests, bytesMax)) {
+    for (const bin of bins) {
       const [only] = bin;
       if (bin.length === 1 && only !== undefined) {
         result.push(only);
@@ -116,11 +125,9 @@ export class ManifestMerger {
 }
 
 /** Groups in list order; a manifest that is large, of deletes or encrypted is alone in its own. */
-function packBins(
-  metadata: TableMetadata,
-  manifests: readonly ManifestFile[],
-  bytesMax: number,
-): ManifestFile[][] {
+function packBins(metadata: TableMetadata, manifests: readonly ManifestFile[]): ManifestFile[][] {
+  const bytesMax = tableProperty(metadata.properties, TABLE_PROPERTIES.manifestTargetBytes);
+  const entriesMax = mergedEntriesMax(metadata);
   const knownSpecs = new Set(metadata.partitionSpecs.map((spec) => spec.specId));
   const bins: ManifestFile[][] = [];
   const open = new Map<number, { bin: ManifestFile[]; bytes: number; entries: number }>();
@@ -143,7 +150,7 @@ function packBins(
     const fits =
       current !== undefined &&
       current.bytes + bytes <= bytesMax &&
-      current.entries + entries <= MERGED_ENTRIES_MAX;
+      current.entries + entries <= entriesMax;
     if (fits) {
       current.bin.push(manifest);
       current.bytes += bytes;
@@ -155,4 +162,10 @@ function packBins(
     }
   }
   return bins;
+}
+
+function mergedEntriesMax(metadata: TableMetadata): number {
+  const columns = Math.max(1, schemaFieldIds(currentSchema(metadata)).length);
+  const entries = Math.floor(MERGED_STATISTICS_MAX / columns);
+  return Math.min(MERGED_ENTRIES_MAX, Math.max(MERGED_ENTRIES_MIN, entries));
 }

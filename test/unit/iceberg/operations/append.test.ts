@@ -12,7 +12,17 @@ import type { TableMetadata } from '../../../../src/iceberg/spec/table-metadata.
 import { MemoryObjectStore } from '../../../../src/object-store/memory.ts';
 import { SkippingClock } from '../../../support/manual-clock.ts';
 import { SeededRandom } from '../../../support/seeded-random.ts';
-import { LOCATION, makeDataFile, makeTable, NOW_MS, ScriptedCatalog, TABLE } from '../fixtures.ts';
+import { newTableMetadata } from '../../../../src/iceberg/metadata/new-table.ts';
+import {
+  LOCATION,
+  makeDataFile,
+  makeTable,
+  NOW_MS,
+  ScriptedCatalog,
+  struct,
+  TABLE,
+  TABLE_UUID,
+} from '../fixtures.ts';
 
 let clock: SkippingClock;
 let store: MemoryObjectStore;
@@ -230,5 +240,26 @@ describe('append to a table of version 3', () => {
     expect([newer?.firstRowId, older?.firstRowId]).toEqual([7n, 0n]);
     const entries = older === undefined ? [] : await entriesOf(older);
     expect(entries.map((entry) => entry.dataFile.firstRowId)).toEqual([0n, 3n]);
+  });
+});
+
+describe('merging manifests of a wide table', () => {
+  it('stops at full manifests, which do not make later commits merge again', async () => {
+    const columns = Array.from({ length: 400 }, (_, i) => [`c${i}`, 'long'] as [string, string]);
+    const wide = newTableMetadata({
+      tableUuid: TABLE_UUID,
+      location: LOCATION,
+      schema: struct(...columns),
+      properties: new Map([['commit.manifest.min-count-to-merge', '3']]),
+      nowMs: NOW_MS,
+    });
+    useTable(wide);
+    const files = (commitId: string) =>
+      Array.from({ length: 40 }, (_, i) => file(`${commitId}-${i}`));
+    for (let i = 0; i < 6; i += 1) await append(`c${i}`, ...files(`c${i}`));
+    // Two of 40 files do not fit into 64 entries: nothing was merged.
+    expect((await manifests()).map((manifest) => manifest.addedFilesCount)).toEqual([
+      40, 40, 40, 40, 40, 40,
+    ]);
   });
 });
