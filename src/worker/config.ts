@@ -21,7 +21,6 @@ export interface Env {
   readonly FLUSH_AGE_MS?: string;
   readonly PENDING_BYTES_MAX?: string;
   /** Origins separated by commas, or `*`. */
-  /** Origins separated by commas, or `*`. */
   readonly CORS_ORIGINS?: string;
   /** Keys of the bucket the local runtime serves over the S3 protocol. */
   readonly FLOE_LOCAL_S3_ACCESS_KEY_ID?: string;

@@ -139,9 +139,9 @@ export class ShardHarness {
 
   #start(): Shard {
     const faults = this.#faults;
-    this.#held = new MortalDatabase(this.database, () => {
-      faults.aroundSync('transaction', () => undefined);
-    });
+    this.#held = new MortalDatabase(this.database, (action) =>
+      faults.aroundSync('transaction', action),
+    );
     const store: ObjectStore = new FaultyObjectStore(this.objects, faults);
     return createShard({
       database: this.#held,

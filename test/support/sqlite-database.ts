@@ -32,15 +32,18 @@ export class SqliteDatabase implements SqlDatabase {
   }
 }
 
+/** Runs a transaction, or lets it fail before or after it was made. */
+type Around = <T>(action: () => T) => T;
+
 /** One object's hold on the storage. After `kill` the object is dead: nothing it does has an effect. */
 export class MortalDatabase implements SqlDatabase {
   readonly #database: SqlDatabase;
-  readonly #onTransaction: () => void;
+  readonly #around: Around;
   #isDead = false;
 
-  constructor(database: SqlDatabase, onTransaction: () => void = () => undefined) {
+  constructor(database: SqlDatabase, around: Around = (action) => action()) {
     this.#database = database;
-    this.#onTransaction = onTransaction;
+    this.#around = around;
   }
 
   kill(): void {
@@ -54,9 +57,10 @@ export class MortalDatabase implements SqlDatabase {
 
   transaction<T>(action: () => T): T {
     this.#requireAlive();
-    this.#onTransaction();
-    this.#requireAlive();
-    return this.#database.transaction(action);
+    return this.#around(() => {
+      this.#requireAlive();
+      return this.#database.transaction(action);
+    });
   }
 
   #requireAlive(): void {
