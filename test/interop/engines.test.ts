@@ -43,15 +43,28 @@ describe.skipIf(!rig.python.available)('rows come back equal', () => {
     },
   ];
 
+  /**
+   * PyIceberg 0.12.0 shows a null list of structs as an empty one: it rebuilds the list from its
+   * offsets alone (`ArrowProjectionVisitor.list` in pyiceberg/io/pyarrow.py). The other engines show
+   * null, and the validator counts it as null in the file.
+   */
+  const nullListsOfStructs = { without: 'PyIceberg' };
+
   it('as a JSON array', async () => {
     await lake.append('shop/json', rows);
-    expect(await lake.rows('shop/json', 'id')).toEqual(rows);
+    expect(await lake.rows('shop/json', 'id', nullListsOfStructs)).toEqual(rows);
+  });
+
+  it('in PyIceberg too, null lists of structs aside', async () => {
+    const table = 'shop/python';
+    await lake.append(table, rows.slice(0, 2));
+    expect(await lake.rows(table, 'id')).toEqual(rows.slice(0, 2));
   });
 
   it('as NDJSON', async () => {
     const lines = rows.map((row) => stringify(row)).join('\n');
     await lake.append('shop/lines', lines, 'application/x-ndjson');
-    expect(await lake.rows('shop/lines', 'id')).toEqual(rows);
+    expect(await lake.rows('shop/lines', 'id', nullListsOfStructs)).toEqual(rows);
   });
 
   it('as an Arrow stream', async () => {
@@ -74,7 +87,7 @@ describe.skipIf(!rig.python.available)('rows come back equal', () => {
     await lake.append(table, [{ id: 1n, o: { a: 1n }, l: [{ x: 1n }] }]);
     await lake.append(table, [{ id: 2n, o: { a: 2n, b: 'new' }, l: [{ x: 2n, y: true }], n: 1.5 }]);
     await lake.append(table, [{ id: 3n }]);
-    expect(await lake.rows(table, 'id')).toEqual([
+    expect(await lake.rows(table, 'id', nullListsOfStructs)).toEqual([
       { id: 1n, o: { a: 1n, b: null }, l: [{ x: 1n, y: null }], n: null },
       { id: 2n, o: { a: 2n, b: 'new' }, l: [{ x: 2n, y: true }], n: 1.5 },
       { id: 3n, o: null, l: null, n: null },

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { examplesFor } from '../../src/api/examples.ts';
 import { rig, useLake } from './rig/lake.ts';
 
@@ -12,10 +12,11 @@ describe.skipIf(!rig.python.available)('the printed examples', () => {
   const lake = useLake();
   const python = rig.python.available ? rig.python.executable : '';
 
-  it('are printed by npm start', () => {
+  it('are printed by npm start', async () => {
     const { curl, duckdb, pyiceberg } = examplesFor(lake.runtime.origin, false);
     for (const example of [curl, duckdb, pyiceberg]) {
-      expect(lake.runtime.output).toContain(example);
+      // The banner follows the first healthy answer.
+      await vi.waitFor(() => expect(lake.runtime.output).toContain(example), 5000);
     }
   });
 

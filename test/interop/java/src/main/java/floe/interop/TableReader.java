@@ -43,7 +43,7 @@ public final class TableReader {
                 (String) request.get("catalog"),
                 (String) request.get("namespace"),
                 (String) request.get("table")));
-      } catch (Exception error) {
+      } catch (Exception | LinkageError error) {
         answer.clear();
         answer.put("error", String.valueOf(error));
       }
