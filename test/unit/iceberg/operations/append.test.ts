@@ -149,6 +149,15 @@ describe('append', () => {
     expect(metadata.lastUpdatedMs).toBeGreaterThanOrEqual(times[1] ?? 0);
   });
 
+  it('C078: requires that main does not exist for the first snapshot of a table', async () => {
+    await append('c1', file('a'));
+    expect(catalog.requests[0]?.requirements).toContainEqual({
+      type: 'assert-ref-snapshot-id',
+      ref: 'main',
+      snapshotId: null,
+    });
+  });
+
   it('refuses no files and the same file twice', async () => {
     await expect(append('c1')).rejects.toMatchObject({ code: 'append.no-files' });
     await expect(append('c1', file('a'), file('a'))).rejects.toMatchObject({
