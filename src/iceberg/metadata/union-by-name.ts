@@ -96,8 +96,7 @@ function unionFields(
   checkDepth(depth, limits);
   let fields = existing;
   for (const field of missing) {
-    const folded = field.name.toLowerCase();
-    const index = fields.findIndex((known) => known.name.toLowerCase() === folded);
+    const index = indexOfName(fields, field.name);
     const known = fields[index];
     if (known === undefined) {
       const type = pruneType(field.type, depth + 1, limits);
@@ -115,6 +114,14 @@ function unionFields(
     }
   }
   return fields;
+}
+
+/** The exact name first: a table made by another writer may have both `id` and `ID`. */
+function indexOfName(fields: readonly NestedField[], name: string): number {
+  const exact = fields.findIndex((field) => field.name === name);
+  if (exact !== -1) return exact;
+  const folded = name.toLowerCase();
+  return fields.findIndex((field) => field.name.toLowerCase() === folded);
 }
 
 function unionType(

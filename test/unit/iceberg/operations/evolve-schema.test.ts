@@ -156,6 +156,17 @@ describe('unionByName', () => {
     expect(currentSchema(created).fields.map((field) => field.name)).toEqual(['STRASSE', 'straße']);
   });
 
+  it('C039: finds the exact name in a table that another writer gave two that fold together', () => {
+    const before = table(struct(['a', struct(['x', 'long'])], ['b', struct(['x', 'long'])]));
+    const schema = currentSchema(before);
+    const fields = schema.fields.map((field) => (field.id === 2 ? { ...field, name: 'A' } : field));
+    const union = unionByName({ ...schema, fields }, struct(['A', struct(['y', 'long'])]), 4);
+    const sizes = union.schema.fields.map(
+      ({ type }) => type.type === 'struct' && type.fields.length,
+    );
+    expect(sizes).toEqual([1, 2]);
+  });
+
   it('C040: refuses the names of metadata columns, whatever their case', () => {
     const before = table(struct(['id', 'long']));
     for (const name of ['_file', '_pos', '_row_id', '_DELETED', '_partition']) {
