@@ -1,5 +1,6 @@
 //! A request body of any format, as the host feeds it.
 
+use crate::arrow_stream::decoder::ArrowDecoder;
 use crate::error::{KernelError, Result};
 use crate::json::decoder::JsonDecoder;
 use crate::json::frame::Framer;
@@ -7,6 +8,7 @@ use crate::slice::{Limits, Slice};
 
 pub enum Body {
     Json(Box<JsonDecoder>),
+    Arrow(Box<ArrowDecoder>),
 }
 
 impl Body {
@@ -14,6 +16,7 @@ impl Body {
         match format {
             "ndjson" => Ok(Self::Json(Box::new(JsonDecoder::new(Framer::lines(), limits)))),
             "json" => Ok(Self::Json(Box::new(JsonDecoder::new(Framer::document(), limits)))),
+            "arrow-stream" => Ok(Self::Arrow(Box::new(ArrowDecoder::new(limits)))),
             _ => Err(KernelError::internal(format!("unknown body format {format}"))),
         }
     }
@@ -21,30 +24,35 @@ impl Body {
     pub fn push(&mut self, chunk: &[u8]) -> Result<()> {
         match self {
             Self::Json(decoder) => decoder.push(chunk),
+            Self::Arrow(decoder) => decoder.push(chunk),
         }
     }
 
     pub fn finish(&mut self) -> Result<()> {
         match self {
             Self::Json(decoder) => decoder.finish(),
+            Self::Arrow(decoder) => decoder.finish(),
         }
     }
 
     pub fn ready(&self) -> bool {
         match self {
             Self::Json(decoder) => decoder.ready(),
+            Self::Arrow(decoder) => decoder.ready(),
         }
     }
 
     pub fn decode(&mut self, schema_json: &str) -> Result<Slice> {
         match self {
             Self::Json(decoder) => decoder.decode(schema_json),
+            Self::Arrow(decoder) => decoder.decode(schema_json),
         }
     }
 
     pub fn advance(&mut self) {
         match self {
             Self::Json(decoder) => decoder.advance(),
+            Self::Arrow(decoder) => decoder.advance(),
         }
     }
 }

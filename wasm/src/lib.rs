@@ -4,6 +4,7 @@
 
 #[cfg(target_arch = "wasm32")]
 pub mod abi;
+pub mod arrow_stream;
 pub mod body;
 pub mod bounds;
 pub mod columns;

@@ -1,6 +1,7 @@
 /** The kernel in Node, and short ways to decode a body and to write a file with it. */
 
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 
 import type {
   BodyFormat,
@@ -14,8 +15,13 @@ import { createKernel } from '../../../src/columnar/kernel.ts';
 import type { Kernel } from '../../../src/columnar/kernel.ts';
 import type { NestedField, PrimitiveType, Schema, Type } from '../../../src/iceberg/spec/schema.ts';
 
-export const kernelModule = new WebAssembly.Module(
-  readFileSync(new URL('../../../wasm/kernel.wasm', import.meta.url)),
+// The Workers types know modules only as imports; Node can compile one.
+const CompilableModule = WebAssembly.Module as unknown as new (
+  bytes: Uint8Array,
+) => WebAssembly.Module;
+
+export const kernelModule = new CompilableModule(
+  readFileSync(path.join(import.meta.dirname, '../../../wasm/kernel.wasm')),
 );
 
 export const LIMITS: DecodeLimits = {

@@ -13,7 +13,7 @@ use crate::number::is_integer_literal;
 use crate::rejection::Rejection;
 
 /// New columns one slice may bring, at all levels together; keys that are really data end here.
-const NEW_COLUMNS_MAX: usize = 2000;
+pub const NEW_COLUMNS_MAX: usize = 2000;
 const NAME_BYTES_MAX: usize = 512;
 
 /// Spec: "Reserved Field IDs"; a reader would mistake a data column of such a name for the metadata.
@@ -203,7 +203,7 @@ fn observe_new(text: &str, node: &mut Node, count: &mut usize) -> std::result::R
     Ok(())
 }
 
-fn check_name(name: &str, is_root: bool) -> std::result::Result<(), Rejection> {
+pub fn check_name(name: &str, is_root: bool) -> std::result::Result<(), Rejection> {
     if name.is_empty() || name.len() > NAME_BYTES_MAX {
         let message = format!("a column name has 1 to {NAME_BYTES_MAX} bytes");
         return Err(Rejection::new("column.invalid-name", message).within(name));

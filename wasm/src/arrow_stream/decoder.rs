@@ -1,0 +1,127 @@
+//! An Arrow IPC stream, fed in chunks, into slices of accepted and rejected rows.
+
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, StructArray};
+use arrow_buffer::Buffer;
+use arrow_ipc::reader::StreamDecoder;
+use arrow_schema::ArrowError;
+use serde_json::Value;
+
+use crate::arrow_stream::append::{append_row, source_columns};
+use crate::arrow_stream::types::match_fields;
+use crate::arrow_stream::value::struct_json;
+use crate::columns::StructColumns;
+use crate::error::{KernelError, Result};
+use crate::schema::Schema;
+use crate::slice::{Limits, RejectedRow, Slice, cut_raw};
+
+/// Bytes of one message: a record batch is held whole, and once more as columns.
+const MESSAGE_BYTES_MAX: usize = 12 << 20;
+
+pub struct ArrowDecoder {
+    limits: Limits,
+    decoder: StreamDecoder,
+    batches: Vec<RecordBatch>,
+    /// Bytes of the stream that `batches` came in, and that came after them.
+    batch_bytes: usize,
+    open_bytes: usize,
+    rows_before: u64,
+    finished: bool,
+    decoded_rows: Option<u64>,
+}
+
+impl ArrowDecoder {
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            decoder: StreamDecoder::new(),
+            batches: Vec::new(),
+            batch_bytes: 0,
+            open_bytes: 0,
+            rows_before: 0,
+            finished: false,
+            decoded_rows: None,
+        }
+    }
+
+    pub fn push(&mut self, chunk: &[u8]) -> Result<()> {
+        let mut buffer = Buffer::from(chunk);
+        while !buffer.is_empty() {
+            let before = buffer.len();
+            let batch = self.decoder.decode(&mut buffer).map_err(|error| malformed(&error))?;
+            self.open_bytes += before - buffer.len();
+            if let Some(batch) = batch {
+                self.batch_bytes += std::mem::take(&mut self.open_bytes);
+                if batch.num_rows() > 0 {
+                    self.batches.push(batch);
+                }
+            }
+            // Before the next chunk is copied: the copy may double the buffer.
+            if self.open_bytes + chunk.len() > MESSAGE_BYTES_MAX {
+                let message = format!("a record batch is larger than {MESSAGE_BYTES_MAX} bytes: send smaller ones");
+                return Err(KernelError::new("too-large", "arrow.batch-too-large", message).with("limit", MESSAGE_BYTES_MAX));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn finish(&mut self) -> Result<()> {
+        self.finished = true;
+        self.decoder.finish().map_err(|_| {
+            KernelError::invalid("arrow.truncated", "the body ends in the middle of an Arrow message")
+        })
+    }
+
+    pub fn ready(&self) -> bool {
+        self.batch_bytes >= self.limits.slice_bytes && !self.batches.is_empty()
+            || self.finished && !self.batches.is_empty()
+    }
+
+    pub fn decode(&mut self, schema_json: &str) -> Result<Slice> {
+        let schema = Schema::parse(schema_json)?;
+        let mut columns = StructColumns::new(&schema.fields);
+        let mut slice = Slice { unknown: Value::Null, ..Slice::default() };
+        for batch in &self.batches {
+            slice.unknown = match_fields(batch.schema_ref().fields(), &columns)?;
+            let source = StructArray::from(batch.clone());
+            let places = source_columns(&columns, &source);
+            for index in 0..batch.num_rows() {
+                let rows = columns.len;
+                if let Err(rejection) = append_row(&mut columns, &source, &places, index) {
+                    columns.truncate(rows);
+                    let raw = struct_json(&source, index).to_string();
+                    slice.rejected.push(RejectedRow {
+                        row: self.rows_before + slice.received,
+                        rejection,
+                        raw: cut_raw(&raw, self.limits.raw_bytes_max),
+                    });
+                }
+                slice.received += 1;
+            }
+        }
+        slice.accepted = columns.len as u64;
+        if !schema.fields.is_empty() && slice.accepted > 0 {
+            let arrays = columns.finish()?;
+            slice.batches.push(RecordBatch::try_new(Arc::new(schema.to_arrow()), arrays)?);
+        }
+        self.decoded_rows = Some(slice.received);
+        Ok(slice)
+    }
+
+    pub fn advance(&mut self) {
+        let Some(rows) = self.decoded_rows.take() else { return };
+        self.rows_before += rows;
+        self.batches.clear();
+        self.batch_bytes = 0;
+    }
+}
+
+fn malformed(error: &ArrowError) -> KernelError {
+    let message = error.to_string();
+    if message.contains("lz4") || message.contains("zstd") {
+        let advice = "compressed Arrow buffers are not supported: send the stream without compression";
+        return KernelError::new("unsupported", "arrow.compressed", advice);
+    }
+    KernelError::invalid("arrow.malformed", format!("not a valid Arrow stream: {message}"))
+}
