@@ -56,7 +56,7 @@ describe('schema', () => {
     );
     const last = await committer.tableState(IDENTIFIER);
     const idOf = new Map(last?.schema.fields.map(({ name, id }) => [name, id]));
-    expect([...idOf.values()].toSorted()).toEqual([1, 2]);
+    expect(new Set(idOf.values())).toEqual(new Set([1, 2]));
     for (const { schema } of states) {
       for (const { name, id } of schema.fields) expect(id).toBe(idOf.get(name));
     }
