@@ -83,6 +83,7 @@ def validate_table(request: dict) -> dict:
         "checks": report.checks,
         "snapshots": report.snapshots,
         "dataFiles": report.data_files,
+        "rowGroups": report.row_groups,
         "rows": report.rows,
     }
 

@@ -27,6 +27,7 @@ export interface ValidatorReport {
   checks: bigint;
   snapshots: bigint;
   dataFiles: bigint;
+  rowGroups: bigint;
   rows: bigint;
 }
 

@@ -1,7 +1,7 @@
 /** A child process that answers one line of JSON for each line of JSON it is sent. */
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { parseExactJson, type ExactJson } from './exact-json.ts';
 
 const stderrBytesKept = 8000;
@@ -9,7 +9,7 @@ const stderrBytesKept = 8000;
 export class LineProcess {
   readonly #name: string;
   readonly #child: ChildProcess;
-  readonly #lines: AsyncIterableIterator<string>;
+  readonly #lines: AsyncGenerator<string>;
   #stderr = '';
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -24,7 +24,7 @@ export class LineProcess {
     });
     const { stdout } = this.#child;
     if (stdout === null) throw new Error(`${name} has no output`);
-    this.#lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
+    this.#lines = linesOf(stdout);
   }
 
   /** Requests are answered one after the other. @throws the error that the process answered */
@@ -49,5 +49,16 @@ export class LineProcess {
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), 5000);
     await ended;
     clearTimeout(timer);
+  }
+}
+
+/** Lines end at LF only: `node:readline` also ends them at U+2028, which JSON texts may hold. */
+async function* linesOf(stream: Readable): AsyncGenerator<string> {
+  stream.setEncoding('utf8');
+  let rest = '';
+  for await (const chunk of stream) {
+    const lines = `${rest}${String(chunk)}`.split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
   }
 }

@@ -146,6 +146,7 @@ def _check_wrapper(report: Report, element: Element, node: Node, where: str) -> 
 
 
 def _check_row_groups(report: Report, file: pq.ParquetFile, entry: dict, where: str) -> None:
+    report.row_groups += file.metadata.num_row_groups
     starts = []
     for index in range(file.metadata.num_row_groups):
         chunk = file.metadata.row_group(index).column(0)

@@ -20,6 +20,7 @@ class Report:
     snapshots: int = 0
     manifests: int = 0
     data_files: int = 0
+    row_groups: int = 0
     rows: int = 0
 
     def check(self, code: str, condition: bool, where: str, message: str) -> bool:
