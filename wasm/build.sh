@@ -38,6 +38,10 @@ fi
 recorded() { # the value of a top-level "key": "value" of kernel.json
   sed -n "s/^ *\"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p" "$here/kernel.json" | head -n 1
 }
+# One digest over every source, so that an unchanged kernel need not be built to be believed.
+source_digest() {
+  (cd "$here" && find Cargo.lock Cargo.toml build.sh src -type f | LC_ALL=C sort | xargs sha256sum) | sha256sum | cut -d' ' -f1
+}
 rustc_version="$("$rustc" --version)"
 cargo_version="$("$cargo" --version)"
 clang_version="$(clang-22 --version | head -n 1)"
@@ -112,6 +116,7 @@ chmod 644 "$here/kernel.wasm"
 cat > "$here/kernel.json" <<JSON
 {
   "sha256": "$sha256",
+  "sourceSha256": "$(source_digest)",
   "bytes": $(stat -c %s "$built"),
   "gzipBytes": $(gzip -9 -n -c "$built" | wc -c),
   "rustc": "$rustc_version",
