@@ -117,10 +117,13 @@ export class Committer {
 
   async submit(request: SubmitRequest): Promise<SubmitResult> {
     this.#remember(request.identifier);
-    // The alarm first: a submission in the journal always has one that will look after it.
-    await armNoLaterThan(this.#parts.alarm, this.#nowMs() + GUARD_MS);
     try {
-      return await this.#queue.submit(request);
+      // It is in the journal at once; the alarm that looks after it is set while the commit runs.
+      const [result] = await Promise.all([
+        this.#queue.submit(request),
+        armNoLaterThan(this.#parts.alarm, this.#nowMs() + GUARD_MS),
+      ]);
+      return result;
     } catch (error) {
       if (isIcebergError(error, 'commit-unknown')) {
         await armNoLaterThan(this.#parts.alarm, this.#nowMs() + RETRY_DELAY_MS_MIN);
@@ -140,8 +143,8 @@ export class Committer {
       );
     }
     this.#remember(identifier);
-    await armNoLaterThan(this.#parts.alarm, this.#nowMs() + GUARD_MS);
     this.#facts.set('dropping', 1);
+    await armNoLaterThan(this.#parts.alarm, this.#nowMs() + GUARD_MS);
     await this.#turns.take(() => this.#finishDrop());
   }
 
@@ -164,7 +167,12 @@ export class Committer {
       retryMs = backoffMs(failures, RETRY_DELAY_MS_MIN, RETRY_DELAY_MS_MAX, random.fraction());
       logger.warn('committer.alarm-failed', { message: String(error), failures, retryMs });
     }
-    await alarm.set(retryMs === null ? this.#journal.nextSweepMs() : this.#nowMs() + retryMs);
+    await alarm.set(retryMs === null ? this.#dueMs() : this.#nowMs() + retryMs);
+  }
+
+  #dueMs(): number | null {
+    const isOpen = this.#journal.hasUnfinished() || this.#facts.number('dropping') !== null;
+    return isOpen ? this.#nowMs() + GUARD_MS : this.#journal.nextSweepMs();
   }
 
   /** Runs in its turn. Does nothing unless a drop was begun. */

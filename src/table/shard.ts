@@ -59,30 +59,27 @@ export class Shard {
   }
 
   async accept(header: BatchHeader, slices: readonly BatchSlice[]): Promise<BatchReceipt> {
-    await this.#armForAge();
     const receipt = this.#parts.log.accept(header, slices, this.#nowMs());
     this.#remember(header.identifier);
-    await this.#armForSize();
+    await this.#armForDue();
     return receipt;
   }
 
   async begin(header: BatchHeader): Promise<BeginOutcome> {
-    await this.#armForLease();
     const outcome = this.#parts.log.begin(header, this.#nowMs());
     this.#remember(header.identifier);
+    await this.#armForDue();
     return outcome;
   }
 
   async append(batchId: BatchId, slice: BatchSlice): Promise<void> {
-    await this.#armForLease();
     this.#parts.log.append(batchId, slice, this.#nowMs());
+    await this.#armForDue();
   }
 
   async seal(batchId: BatchId, bodyDigest: string | null): Promise<BatchReceipt> {
-    // The alarm first: a batch that is durable always has one that will flush it.
-    await this.#armForAge();
     const receipt = this.#parts.log.seal(batchId, bodyDigest, this.#nowMs());
-    await this.#armForSize();
+    await this.#armForDue();
     return receipt;
   }
 
@@ -135,6 +132,7 @@ export class Shard {
         snapshotId = step.snapshotId;
       }
     }
+    await this.#armForDue();
     return { rows, files, snapshotId };
   }
 
@@ -263,6 +261,8 @@ export class Shard {
     const { flushLog, log, settings } = this.#parts;
     const oldestMs = flushLog.oldestSealedMs();
     if (oldestMs === null) return null;
+    // A flush that runs sets the alarm itself when it is over, or the guard does if it dies.
+    if (this.#step !== null) return this.#nowMs() + GUARD_MS;
     const retryAtMs = this.#facts.number('flush-retry-at-ms');
     if (retryAtMs !== null) return retryAtMs;
     if (flushLog.open() !== null || log.sealedBytes >= settings.flushBytes) return 0;
@@ -284,24 +284,11 @@ export class Shard {
     await this.#parts.alarm.set(this.#dueMs());
   }
 
-  async #armForAge(): Promise<void> {
-    await armNoLaterThan(
-      this.#parts.alarm,
-      this.#facts.number('flush-retry-at-ms') ?? this.#nowMs() + this.#parts.settings.flushAgeMs,
-    );
-  }
-
-  async #armForLease(): Promise<void> {
-    await armNoLaterThan(this.#parts.alarm, this.#nowMs() + this.#parts.settings.batchLeaseMs);
-  }
-
-  async #armForSize(): Promise<void> {
-    const { alarm, log, settings } = this.#parts;
-    if (log.sealedBytes >= settings.flushBytes && !this.#isBackingOff() && this.#step === null) {
-      await armNoLaterThan(alarm, this.#nowMs());
-    }
-  }
-
+  /**
+   * After a change, before its answer: whoever is told that a batch is durable is told so when an
+   * alarm is set that will flush it. Before the change would be too early: the alarm handler, just
+   * ending, might find nothing to do and take the alarm away.
+   */
   async #armForDue(): Promise<void> {
     const dueMs = this.#dueMs();
     if (dueMs !== null) await armNoLaterThan(this.#parts.alarm, dueMs);

@@ -92,6 +92,39 @@ describe('acceptance', () => {
   });
 });
 
+describe('the alarm', () => {
+  it('is set for a batch that comes in while the handler is about to take the alarm away (C117)', async () => {
+    const harness = new ShardHarness();
+    await harness.shard.accept(harness.header('a'), [harness.slice([1])]);
+    await harness.shard.flush(IDENTIFIER);
+    const ringing = harness.shard.onAlarm();
+    const accepting = harness.shard.accept(harness.header('b'), [harness.slice([2])]);
+    await Promise.all([ringing, accepting]);
+    expect(harness.alarm.atMs).toBeLessThanOrEqual(
+      harness.clock.nowMs() + harness.settings.flushAgeMs,
+    );
+  });
+
+  it('rings again soon after an outage, without any request, and never gives up (C118)', async () => {
+    const harness = new ShardHarness();
+    const slice = harness.slice([1]);
+    harness.committer.tableUuid = null;
+    await harness.shard.accept(harness.header('a'), [slice]);
+    await harness.runAlarms(30 * 60_000);
+    harness.committer.tableUuid = slice.tableUuid;
+    await harness.runAlarms(harness.settings.retryDelayMsMax);
+    expect(await harness.committedRows()).toEqual([1]);
+  });
+
+  it('is set again by any request when it is missing (C118)', async () => {
+    const harness = new ShardHarness();
+    await harness.shard.accept(harness.header('a'), [harness.slice([1])]);
+    harness.alarm.atMs = null;
+    await harness.shard.status();
+    expect(harness.alarm.atMs).not.toBeNull();
+  });
+});
+
 describe('bounds', () => {
   it('answers overloaded with a time to wait when the buffer is full, and takes rows again later', async () => {
     const harness = new ShardHarness({ settings: { pendingBytesMax: 30 } });
