@@ -1,0 +1,257 @@
+/**
+ * One JavaScript peer of the kernel benchmark, in a process of its own so that its CPU time is its own.
+ *
+ * usage: kernel-peer.mjs floe|parquetWasmBuilders|parquetWasmTyped INPUT.ndjson OUTPUT.parquet LEVEL
+ *
+ * Prints a line of JSON: CPU seconds of all threads from the first byte read, rows, output bytes, and for
+ * floe the peak of the module's memory (linear memory never shrinks, so its last size is its peak).
+ */
+
+import { createReadStream, readFileSync, writeFileSync } from 'node:fs';
+
+import { EVENTS_SCHEMA } from './events.mjs';
+
+/** parquet-wasm needs less memory and time with batches than with one table. */
+const BATCH_ROWS = 50_000;
+const CHUNK_BYTES = 64 * 1024;
+
+const [peer, input, output, level] = process.argv.slice(2);
+async function floe() {
+  const { createKernel } = await import('../src/columnar/kernel.ts');
+  const module = new WebAssembly.Module(
+    readFileSync(new URL('../wasm/kernel.wasm', import.meta.url)),
+  );
+  const start = process.cpuUsage();
+  const kernel = createKernel(module);
+  const decoder = kernel.createBodyDecoder('ndjson', {
+    sliceBytes: 256 * 1024,
+    rowBytesMax: 1024 * 1024,
+    rawBytesMax: 1024,
+  });
+  const parts = [];
+  const encoder = kernel.createParquetEncoder(
+    EVENTS_SCHEMA,
+    {
+      codec: 'zstd',
+      compressionLevel: Number(level),
+      rowGroupBytes: 16 * 1024 * 1024,
+      pageBytes: 1024 * 1024,
+      dictionaryBytes: 1024 * 1024,
+    },
+    (chunk) => parts.push(chunk),
+  );
+  let rows = 0;
+  const takeReady = () => {
+    while (decoder.ready) {
+      rows += decoder.decodeInto(EVENTS_SCHEMA, encoder).rowsAccepted;
+      decoder.advance();
+    }
+  };
+  for await (const chunk of createReadStream(input, { highWaterMark: CHUNK_BYTES })) {
+    decoder.push(chunk);
+    takeReady();
+  }
+  decoder.finish();
+  takeReady();
+  const file = encoder.finish();
+  const cpuSeconds = secondsSince(start);
+  writeFileSync(output, Buffer.concat(parts));
+  return {
+    cpuSeconds,
+    rows,
+    outputBytes: Number(file.fileSizeInBytes),
+    memoryBytes: kernel.memoryBytes,
+  };
+}
+
+async function parquetWasmBuilders() {
+  const arrow = await import('apache-arrow');
+  const types = columnTypes(arrow);
+  return await parquetWasm(arrow, (rows) => {
+    const builders = Object.entries(types).map(([name, type]) => [
+      name,
+      arrow.makeBuilder({ type, nullValues: [null, undefined] }),
+    ]);
+    for (const row of rows) {
+      for (const [name, builder] of builders) {
+        const value = row[name];
+        if (name === 'ts') builder.append(Date.parse(value));
+        else if (name === 'user_id' || name === 'duration_ms') builder.append(BigInt(value));
+        else builder.append(value);
+      }
+    }
+    const vectors = builders.map(([name, builder]) => [name, builder.finish().toVector()]);
+    return new arrow.Table(Object.fromEntries(vectors));
+  });
+}
+
+async function parquetWasmTyped() {
+  const arrow = await import('apache-arrow');
+  const types = columnTypes(arrow);
+  const makers = {
+    event_id: textColumn,
+    ts: (rows, name) => longColumn(rows, name, microseconds),
+    user_id: longColumn,
+    session: textColumn,
+    event_type: textColumn,
+    url: textColumn,
+    referrer: textColumn,
+    country: textColumn,
+    device: textColumn,
+    duration_ms: longColumn,
+    price: doubleColumn,
+    ok: booleanColumn,
+  };
+  return await parquetWasm(arrow, (rows) => {
+    const columns = Object.entries(makers).map(([name, make]) => {
+      const data = arrow.makeData({ type: types[name], length: rows.length, ...make(rows, name) });
+      return [name, arrow.makeVector(data)];
+    });
+    return new arrow.Table(Object.fromEntries(columns));
+  });
+}
+
+/** Parses the lines, has each batch turned into an Arrow table, and writes a file a batch. */
+async function parquetWasm(arrow, toTable) {
+  const parquet = await import('parquet-wasm/esm');
+  const wasm = new URL('../node_modules/parquet-wasm/esm/parquet_wasm_bg.wasm', import.meta.url);
+  const memory = parquet.initSync({ module: readFileSync(wasm) }).memory;
+  const properties = () =>
+    new parquet.WriterPropertiesBuilder().setCompression(parquet.Compression.ZSTD).build();
+  const start = process.cpuUsage();
+  let outputBytes = 0;
+  let rowCount = 0;
+  let batch = [];
+  let rest = '';
+  const flush = () => {
+    if (batch.length === 0) return;
+    const ipc = arrow.tableToIPC(toTable(batch), 'stream');
+    const bytes = parquet.writeParquet(parquet.Table.fromIPCStream(ipc), properties());
+    outputBytes += bytes.length;
+    rowCount += batch.length;
+    batch = [];
+  };
+  for await (const chunk of createReadStream(input, {
+    highWaterMark: CHUNK_BYTES,
+    encoding: 'utf8',
+  })) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop();
+    for (const line of lines) {
+      batch.push(JSON.parse(line));
+      if (batch.length === BATCH_ROWS) flush();
+    }
+  }
+  flush();
+  return {
+    cpuSeconds: secondsSince(start),
+    rows: rowCount,
+    outputBytes,
+    memoryBytes: memory.buffer.byteLength,
+  };
+}
+
+function columnTypes(arrow) {
+  const text = new arrow.Utf8();
+  return {
+    event_id: text,
+    ts: new arrow.TimestampMicrosecond('UTC'),
+    user_id: new arrow.Int64(),
+    session: text,
+    event_type: text,
+    url: text,
+    referrer: text,
+    country: text,
+    device: text,
+    duration_ms: new arrow.Int64(),
+    price: new arrow.Float64(),
+    ok: new arrow.Bool(),
+  };
+}
+
+const textEncoder = new TextEncoder();
+
+function textColumn(rows, name) {
+  const valueOffsets = new Int32Array(rows.length + 1);
+  const nulls = new Nulls(rows.length);
+  let data = new Uint8Array(rows.length * 48);
+  let end = 0;
+  for (let index = 0; index < rows.length; index += 1) {
+    const value = rows[index][name];
+    if (value === null || value === undefined) {
+      nulls.add(index);
+    } else {
+      if (end + value.length * 3 > data.length) {
+        const larger = new Uint8Array(data.length * 2 + value.length * 3);
+        larger.set(data);
+        data = larger;
+      }
+      end += textEncoder.encodeInto(value, data.subarray(end)).written;
+    }
+    valueOffsets[index + 1] = end;
+  }
+  return { valueOffsets, data: data.subarray(0, end), ...nulls.parts() };
+}
+
+/** Without a BigInt a value: 64 bits as two halves. */
+function longColumn(rows, name, convert = (value) => value) {
+  const data = new BigInt64Array(rows.length);
+  const halves = new Int32Array(data.buffer);
+  for (let index = 0; index < rows.length; index += 1) {
+    const value = convert(rows[index][name]);
+    halves[index * 2] = value;
+    halves[index * 2 + 1] = Math.floor(value / 4294967296);
+  }
+  return { data, nullCount: 0 };
+}
+
+function doubleColumn(rows, name) {
+  const data = new Float64Array(rows.length);
+  const nulls = new Nulls(rows.length);
+  for (let index = 0; index < rows.length; index += 1) {
+    const value = rows[index][name];
+    if (value === null || value === undefined) nulls.add(index);
+    else data[index] = value;
+  }
+  return { data, ...nulls.parts() };
+}
+
+function booleanColumn(rows, name) {
+  const data = new Uint8Array((rows.length + 7) >> 3);
+  for (let index = 0; index < rows.length; index += 1) {
+    if (rows[index][name]) data[index >> 3] |= 1 << (index & 7);
+  }
+  return { data, nullCount: 0 };
+}
+
+class Nulls {
+  #bits;
+  #count = 0;
+
+  constructor(length) {
+    this.#bits = new Uint8Array((length + 7) >> 3).fill(255);
+  }
+
+  add(index) {
+    this.#bits[index >> 3] &= ~(1 << (index & 7));
+    this.#count += 1;
+  }
+
+  parts() {
+    return { nullCount: this.#count, nullBitmap: this.#bits };
+  }
+}
+
+/** `2026-01-01T00:00:00.013361Z` */
+function microseconds(text) {
+  return Date.parse(text) * 1000 + Number(text.slice(23, 26));
+}
+
+function secondsSince(start) {
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1e6;
+}
+
+const run = { floe, parquetWasmBuilders, parquetWasmTyped }[peer];
+if (run === undefined) throw new Error(`Unknown peer ${peer}`);
+console.log(JSON.stringify(await run()));
