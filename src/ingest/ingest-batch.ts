@@ -14,6 +14,9 @@ import type {
 } from '../columnar/kernel-port.ts';
 import { IcebergError } from '../iceberg/errors.ts';
 import type { RandomSource, TableIdentifier } from '../iceberg/ports.ts';
+import { unionByName } from '../iceberg/metadata/union-by-name.ts';
+import { highestFieldId } from '../iceberg/spec/data-types.ts';
+import type { InferredStruct } from '../iceberg/spec/inferred-type.ts';
 import type { Schema } from '../iceberg/spec/schema.ts';
 import type {
   BatchHeader,
@@ -227,6 +230,7 @@ class GrowingTable {
           'The table was given the missing columns and the rows still have unknown ones.',
         );
       }
+      if (this.#request.onError === 'reject') this.#decodeProvisionally(decoder, decoded.unknown);
       const { identifier } = this.#request;
       this.#state = fromOutcome(await this.#committer.ensureSchema(identifier, decoded.unknown));
       decoded = this.#decodeOnce(decoder);
@@ -238,9 +242,18 @@ class GrowingTable {
     return { schemaId: schema.schemaId, tableUuid, ipc, rowsReceived, rowsAccepted, rejected };
   }
 
+  /**
+   * Whether the new columns' own values fit is only seen under a schema that has them. A request that
+   * will be refused must not leave columns, or a table, behind: so first under a schema made up here.
+   */
+  #decodeProvisionally(decoder: BodyDecoder, unknown: InferredStruct): void {
+    const schema = this.#state?.schema ?? EMPTY_SCHEMA;
+    const provisional = unionByName(schema, unknown, highestFieldId(schema)).schema;
+    refuseRejected(decoder.decode(provisional));
+  }
+
   #decodeOnce(decoder: BodyDecoder): DecodedSlice {
     const decoded = decoder.decode(this.#state?.schema ?? EMPTY_SCHEMA);
-    // Before the schema is touched: a refused request should not leave columns behind.
     if (this.#request.onError === 'reject') refuseRejected(decoded);
     const ipcBytesMax = this.#limits.sliceIpcBytesMax;
     if (decoded.ipc !== null && decoded.ipc.byteLength > ipcBytesMax) {
