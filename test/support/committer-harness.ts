@@ -19,19 +19,25 @@ import { makeDataFile, ORDERS_SCHEMA } from './tables.ts';
 
 export class CommitterHarness {
   readonly clock = new SkippingClock();
-  readonly objects = new MemoryObjectStore('s3://lake', this.clock);
+  readonly objects: MemoryObjectStore;
   readonly database = new SqliteDatabase();
   readonly alarm = new MemoryAlarm();
   readonly logger = new RecordingLogger();
   readonly clears: string[] = [];
   onClear = (): Promise<void> => Promise.resolve();
   faults = new Faults(null, 'before');
-  readonly #random = new SeededRandom(11);
+  readonly #random: SeededRandom;
   readonly #journalSettings: JournalSettings;
   #held: MortalDatabase;
   committer: Committer;
 
-  constructor(journalSettings: Partial<JournalSettings> = {}) {
+  /** Another one's objects make it a second writer of the same table, with a store of its own. */
+  constructor(
+    journalSettings: Partial<JournalSettings> = {},
+    objects: MemoryObjectStore | null = null,
+  ) {
+    this.objects = objects ?? new MemoryObjectStore('s3://lake', this.clock);
+    this.#random = new SeededRandom(objects === null ? 11 : 12);
     this.#journalSettings = { ...DEFAULT_JOURNAL_SETTINGS, ...journalSettings };
     this.#held = new MortalDatabase(this.database);
     this.committer = this.#start();
