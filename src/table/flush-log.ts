@@ -61,15 +61,16 @@ export class FlushLog {
   }
 
   /**
-   * Gathers the oldest sealed batches, up to the bounds of the settings and `batchesMax`, into a new
-   * flush; null when none is waiting. A batch is never split.
+   * Gathers the oldest sealed batches, up to the bounds of the settings, into a new flush; null when
+   * none is waiting. A batch is never split.
    */
-  plan(flushId: string, tableUuid: string, batchesMax: number): OpenFlush | null {
+  plan(flushId: string, tableUuid: string): OpenFlush | null {
     return this.#database.transaction(() => {
+      const batchesMax = this.#facts.number('flush-batches-max') ?? this.#settings.flushBatchesMax;
       const waiting = this.#database.exec(
         `SELECT batch_no, bytes, rows_accepted FROM batches
           WHERE state = 'sealed' ORDER BY batch_no LIMIT ?`,
-        Math.min(batchesMax, this.#settings.flushBatchesMax),
+        batchesMax,
       );
       let bytes = 0;
       let rows = 0;
@@ -154,6 +155,7 @@ export class FlushLog {
         );
       }
       this.#database.exec(`UPDATE flushes SET state = 'encoded' WHERE flush_id = ?`, flushId);
+      this.#facts.set('flush-batches-max', null);
     });
   }
 
@@ -190,13 +192,31 @@ export class FlushLog {
 
   /** Nothing of the flush was submitted: its batches wait again. */
   release(flushId: string): void {
+    this.#database.transaction(() => this.#release(flushId));
+  }
+
+  /** The flush cannot be encoded: the next one takes half as many, to get at the batch that is why. */
+  narrow(flush: OpenFlush): void {
     this.#database.transaction(() => {
+      this.#release(flush.flushId);
+      this.#facts.set('flush-batches-max', Math.max(1, Math.floor(flush.batchCount / 2)));
+    });
+  }
+
+  /** The flush of one batch cannot be encoded: the batch is set aside, durable, for a while. */
+  park(flushId: string, untilMs: number): FinishedBatches {
+    return this.#database.transaction(() => {
+      const batches = this.#batchesOf(flushId);
       this.#abandonFiles(flushId);
       this.#database.exec(
-        `UPDATE batches SET flush_id = NULL WHERE flush_id = ? AND state = 'sealed'`,
+        `UPDATE batches SET state = 'parked', flush_id = NULL, lease_until_ms = ?
+          WHERE flush_id = ? AND state = 'sealed'`,
+        untilMs,
         flushId,
       );
       this.#close(flushId);
+      this.#facts.set('flush-batches-max', null);
+      return finishedOf(batches);
     });
   }
 
@@ -219,7 +239,7 @@ export class FlushLog {
     return this.#database.transaction(() => {
       const batches = this.#database.exec(
         `SELECT batch_no, batch_id, rows_accepted FROM batches
-          WHERE state = 'sealed' AND flush_id IS NULL AND (? IS NULL OR batch_no IN
+          WHERE state IN ('sealed', 'parked') AND flush_id IS NULL AND (? IS NULL OR batch_no IN
             (SELECT batch_no FROM slices WHERE chunk = 0 AND table_uuid <> ?))`,
         tableUuid,
         tableUuid ?? '',
@@ -265,6 +285,15 @@ export class FlushLog {
       `SELECT MIN(accepted_at_ms) AS oldest FROM batches WHERE state = 'sealed'`,
     );
     return row === undefined ? null : numberOrNullOf(row, 'oldest');
+  }
+
+  #release(flushId: string): void {
+    this.#abandonFiles(flushId);
+    this.#database.exec(
+      `UPDATE batches SET flush_id = NULL WHERE flush_id = ? AND state = 'sealed'`,
+      flushId,
+    );
+    this.#close(flushId);
   }
 
   #requireOpen(flushId: string): void {

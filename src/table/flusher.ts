@@ -31,7 +31,9 @@ export type FlushStep =
       readonly snapshotId: bigint;
     }
   /** The batches belonged to a table that is gone. */
-  | { readonly status: 'discarded'; readonly batches: FinishedBatches };
+  | { readonly status: 'discarded'; readonly batches: FinishedBatches }
+  /** The batch cannot be encoded; it is tried again later. */
+  | { readonly status: 'parked'; readonly batches: FinishedBatches };
 
 export interface FlusherParts {
   readonly log: FlushLog;
@@ -41,7 +43,7 @@ export interface FlusherParts {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
-  readonly settings: Pick<ShardSettings, 'fileBytesMax'>;
+  readonly settings: Pick<ShardSettings, 'fileBytesMax' | 'parkMs'>;
 }
 
 export class Flusher {
@@ -52,12 +54,12 @@ export class Flusher {
   }
 
   /**
-   * Takes up the open flush, or plans one of at most `batchesMax` batches, and brings it to its end.
-   * Must not be called again before it answers.
+   * Takes up the open flush, or plans one, and brings it to its end. Must not be called again before
+   * it answers.
    * @throws not-found `table.not-found`, and whatever the store and the committer throw; the flush
    *   then stays open
    */
-  async step(identifier: TableIdentifier, batchesMax: number): Promise<FlushStep> {
+  async step(identifier: TableIdentifier): Promise<FlushStep> {
     const { log, clock, random } = this.#parts;
     let flush = log.open();
     if (flush?.state === 'encoded') return await this.#submit(identifier, flush);
@@ -71,10 +73,15 @@ export class Flusher {
     if (flush === null) {
       const stale = log.discardStale(target.tableUuid, clock.nowMs());
       if (stale.batchIds.length > 0) return { status: 'discarded', batches: stale };
-      flush = log.plan(random.uuid(), target.tableUuid, batchesMax);
+      flush = log.plan(random.uuid(), target.tableUuid);
       if (flush === null) return { status: 'idle' };
     }
-    await this.#encode(flush, target);
+    try {
+      await this.#encode(flush, target);
+    } catch (error) {
+      if (!isIcebergError(error) || error.code !== 'flush.encode-failed') throw error;
+      return this.#isolate(flush, error);
+    }
     return await this.#submit(identifier, { ...flush, state: 'encoded' });
   }
 
@@ -128,7 +135,7 @@ export class Flusher {
         fileBytesMax: settings.fileBytesMax,
       },
     );
-    for await (const { bytes, metrics } of parquetFiles) {
+    for await (const { bytes, metrics } of encodingFaults(parquetFiles)) {
       const uri = locations.dataFile(fileId, files.size);
       const key = uriToKey(store.baseUri, uri);
       log.addFile(flush.flushId, key);
@@ -142,6 +149,22 @@ export class Flusher {
       });
     }
     log.encoded(flush.flushId, files);
+  }
+
+  /** One batch that the kernel cannot encode must not hold up all that come after it. */
+  #isolate(flush: OpenFlush, error: IcebergError): FlushStep {
+    const { log, clock, logger, settings } = this.#parts;
+    if (flush.batchCount > 1) {
+      log.narrow(flush);
+      throw error;
+    }
+    const batches = log.park(flush.flushId, clock.nowMs() + settings.parkMs);
+    logger.error('flush.batch-parked', {
+      batchId: batches.batchIds[0],
+      rows: batches.rowCount,
+      message: error.message,
+    });
+    return { status: 'parked', batches };
   }
 
   async #submit(identifier: TableIdentifier, flush: OpenFlush): Promise<FlushStep> {
@@ -192,6 +215,22 @@ function dataFileOf(uri: string, metrics: EncodedFile, specId: number): DataFile
     contentOffset: null,
     contentSizeInBytes: null,
   };
+}
+
+/** Tells the kernel's failures from those of the store and of the moment. */
+async function* encodingFaults<T>(files: AsyncIterable<T>): AsyncIterable<T> {
+  try {
+    yield* files;
+  } catch (cause) {
+    const isOfTheMoment =
+      isIcebergError(cause) &&
+      (cause.kind === 'unavailable' || cause.kind === 'overloaded' || cause.kind === 'not-found');
+    if (isOfTheMoment) throw cause;
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new IcebergError('internal', 'flush.encode-failed', `Encoding failed: ${message}`, {
+      cause,
+    });
+  }
 }
 
 function cancelled(): IcebergError {

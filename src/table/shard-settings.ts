@@ -31,6 +31,8 @@ export interface ShardSettings {
   readonly quarantineBytesMax: number;
   /** How long batches wait for a table that cannot be found before they count as dropped with it. */
   readonly missingTableGraceMs: number;
+  /** A batch that cannot be encoded is set aside this long, so that others get past it. */
+  readonly parkMs: number;
   readonly retryDelayMsMin: number;
   readonly retryDelayMsMax: number;
 }
@@ -52,6 +54,7 @@ export const DEFAULT_SHARD_SETTINGS: ShardSettings = {
   quarantineRowsMax: 100_000,
   quarantineBytesMax: 64 * MIB,
   missingTableGraceMs: 60 * 60 * SECOND_MS,
+  parkMs: 60 * 60 * SECOND_MS,
   retryDelayMsMin: 500,
   retryDelayMsMax: 60 * SECOND_MS,
 };

@@ -6,7 +6,8 @@
 import type { SqlDatabase } from './sql-database.ts';
 
 const STATEMENTS: readonly string[] = [
-  // State: open -> sealed -> committed | discarded. Finished rows stay as receipts.
+  // State: open -> sealed (-> parked -> sealed) -> committed | discarded. Finished rows stay as
+  // receipts. `lease_until_ms` is when an open batch is dropped or a parked one is sealed again.
   `CREATE TABLE IF NOT EXISTS batches (
     batch_no INTEGER PRIMARY KEY AUTOINCREMENT,
     batch_id TEXT NOT NULL UNIQUE,
@@ -26,7 +27,7 @@ const STATEMENTS: readonly string[] = [
     snapshot_id TEXT
   )`,
   `CREATE INDEX IF NOT EXISTS batches_unfinished ON batches (state, batch_no)
-    WHERE state IN ('open', 'sealed')`,
+    WHERE state IN ('open', 'sealed', 'parked')`,
   `CREATE INDEX IF NOT EXISTS batches_finished ON batches (finished_at_ms)
     WHERE finished_at_ms IS NOT NULL`,
   // A value may not exceed 2 MB: an Arrow stream is cut into chunks.

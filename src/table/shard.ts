@@ -181,17 +181,19 @@ export class Shard {
   }
 
   async #newStep(): Promise<FlushStep> {
-    const { alarm, flusher, log, settings } = this.#parts;
+    const { alarm, flusher, log } = this.#parts;
     const identifier = this.#identifier();
     if (identifier === null) return { status: 'idle' };
     await armNoLaterThan(alarm, this.#nowMs() + GUARD_MS);
     try {
-      const step = await flusher.step(identifier, settings.flushBatchesMax);
+      const step = await flusher.step(identifier);
       this.#facts.set('flush-failures', null);
       this.#facts.set('flush-retry-at-ms', null);
       this.#facts.set('table-missing-since-ms', null);
       log.recount();
-      if (step.status !== 'idle') this.#waiters.finish(step.batches.batchIds);
+      if (step.status === 'committed' || step.status === 'discarded') {
+        this.#waiters.finish(step.batches.batchIds);
+      }
       return step;
     } catch (error) {
       return await this.#failed(error);

@@ -6,7 +6,6 @@
  * Which batches are flushed, and when, is decided in `flush-log.ts` and `shard.ts`.
  */
 
-import type { RejectedRow } from '../columnar/kernel-port.ts';
 import { IcebergError } from '../iceberg/errors.ts';
 import type {
   BatchHeader,
@@ -16,6 +15,7 @@ import type {
   BeginOutcome,
   ShardStatus,
 } from './protocol.ts';
+import { errorsWith, RECEIPT_COLUMNS, receiptOf, refusalOf } from './batch-rows.ts';
 import { Facts } from './facts.ts';
 import { QuarantineLog } from './quarantine-log.ts';
 import type { ShardSettings } from './shard-settings.ts';
@@ -24,10 +24,6 @@ import { countOf, numberOf, numberOrNullOf, textOf, textOrNullOf } from './sql-d
 
 /** The platform refuses values beyond 2 MB; local runs would take them. */
 const CHUNK_BYTES_MAX = 1_900_000;
-const ERROR_MESSAGE_CHARACTERS_MAX = 500;
-
-const RECEIPT_COLUMNS = `batch_no, batch_id, state, body_digest, rows_received, rows_accepted,
-  rows_quarantined, bytes, errors, lease_until_ms, accepted_at_ms, snapshot_id, idempotency_key, slices`;
 
 export class WriteAheadLog {
   readonly quarantine: QuarantineLog;
@@ -116,7 +112,7 @@ export class WriteAheadLog {
     return receiptOf(batch);
   }
 
-  /** Drops open batches whose lease is over and receipts that are past their time. */
+  /** Drops open batches whose lease is over and receipts past their time; seals parked ones again. */
   sweep(nowMs: number): void {
     this.#transaction(() => {
       const expired = this.#database.exec(
@@ -124,6 +120,12 @@ export class WriteAheadLog {
         nowMs,
       );
       for (const batch of expired) this.#drop(batch);
+      const unparked = this.#database.exec(
+        `UPDATE batches SET state = 'sealed' WHERE state = 'parked' AND lease_until_ms <= ?
+          RETURNING batch_no`,
+        nowMs,
+      );
+      if (unparked.length > 0) this.recount();
       const [newest] = this.#database.exec('SELECT MAX(batch_no) AS newest FROM batches');
       const batchNoMin =
         (newest === undefined ? 0 : (numberOrNullOf(newest, 'newest') ?? 0)) -
@@ -141,7 +143,7 @@ export class WriteAheadLog {
   /** When `sweep` has something to do next; null when there is nothing. */
   nextSweepMs(): number | null {
     const [row] = this.#database.exec(
-      `SELECT (SELECT MIN(lease_until_ms) FROM batches WHERE state = 'open') AS lease,
+      `SELECT (SELECT MIN(lease_until_ms) FROM batches WHERE state IN ('open', 'parked')) AS lease,
         (SELECT MIN(finished_at_ms) FROM batches WHERE finished_at_ms IS NOT NULL) AS finished`,
     );
     if (row === undefined) return null;
@@ -157,7 +159,7 @@ export class WriteAheadLog {
   status(): ShardStatus {
     const [row] = this.#database.exec(
       `SELECT TOTAL(rows_accepted) AS rows, TOTAL(bytes) AS bytes, COUNT(*) AS batches,
-        MIN(accepted_at_ms) AS oldest FROM batches WHERE state = 'sealed'`,
+        MIN(accepted_at_ms) AS oldest FROM batches WHERE state IN ('sealed', 'parked')`,
     );
     return {
       rowsPending: row === undefined ? 0 : numberOf(row, 'rows'),
@@ -193,14 +195,15 @@ export class WriteAheadLog {
   /** Reads the cached sums anew: after a failure, and after somebody else changed the batches. */
   recount(): void {
     // Literals: a bound parameter would keep the planner from the partial index.
-    const sumOf = (expression: string, state: 'open' | 'sealed'): number =>
+    const sumOf = (expression: string, state: 'open' | 'sealed' | 'parked'): number =>
       countOf(
         this.#database.exec(`SELECT ${expression} AS n FROM batches WHERE state = '${state}'`),
       );
     this.#openBatches = sumOf('COUNT(*)', 'open');
-    this.#sealedBatches = sumOf('COUNT(*)', 'sealed');
+    this.#sealedBatches = sumOf('COUNT(*)', 'sealed') + sumOf('COUNT(*)', 'parked');
     this.#sealedBytes = sumOf('TOTAL(bytes)', 'sealed');
-    this.#bytes = this.#sealedBytes + sumOf('TOTAL(bytes)', 'open');
+    this.#bytes =
+      this.#sealedBytes + sumOf('TOTAL(bytes)', 'open') + sumOf('TOTAL(bytes)', 'parked');
     this.quarantine.recount();
   }
 
@@ -271,7 +274,7 @@ export class WriteAheadLog {
       slice.rejected.length,
       slice.ipc === null ? 0 : 1,
       bytes,
-      this.#errorsWith(textOf(batch, 'errors'), slice.rejected),
+      errorsWith(textOf(batch, 'errors'), slice.rejected, this.#settings.errorsPerReceiptMax),
       nowMs + this.#settings.batchLeaseMs,
       batchNo,
     );
@@ -364,19 +367,6 @@ export class WriteAheadLog {
     );
   }
 
-  #errorsWith(errors: string, rejected: readonly RejectedRow[]): string {
-    if (rejected.length === 0) return errors;
-    const kept = JSON.parse(errors) as BatchReceipt['errors'];
-    const room = this.#settings.errorsPerReceiptMax - kept.length;
-    const added = rejected.slice(0, Math.max(room, 0)).map(({ row, column, code, message }) => ({
-      row,
-      column: column.slice(0, ERROR_MESSAGE_CHARACTERS_MAX),
-      code,
-      message: message.slice(0, ERROR_MESSAGE_CHARACTERS_MAX),
-    }));
-    return JSON.stringify([...kept, ...added]);
-  }
-
   #transaction<T>(action: () => T): T {
     try {
       return this.#database.transaction(action);
@@ -386,34 +376,6 @@ export class WriteAheadLog {
       throw error;
     }
   }
-}
-
-function receiptOf(batch: SqlRow): BatchReceipt {
-  const snapshotId = textOrNullOf(batch, 'snapshot_id');
-  return {
-    batchId: textOf(batch, 'batch_id'),
-    state: textOf(batch, 'state') === 'committed' ? 'committed' : 'durable',
-    rowsReceived: numberOf(batch, 'rows_received'),
-    rowsAccepted: numberOf(batch, 'rows_accepted'),
-    rowsQuarantined: numberOf(batch, 'rows_quarantined'),
-    snapshotId: snapshotId === null ? null : BigInt(snapshotId),
-    errors: JSON.parse(textOf(batch, 'errors')) as BatchReceipt['errors'],
-    acceptedAtMs: numberOf(batch, 'accepted_at_ms'),
-  };
-}
-
-function refusalOf(earlier: SqlRow): IcebergError {
-  return textOf(earlier, 'state') === 'open'
-    ? new IcebergError(
-        'conflict',
-        'idempotency.in-progress',
-        'A request with this idempotency key is still being received',
-      )
-    : new IcebergError(
-        'invalid',
-        'idempotency.key-reused',
-        'This idempotency key was used before with another body',
-      );
 }
 
 function overloaded(code: string, message: string, context: Record<string, number>): IcebergError {

@@ -20,6 +20,8 @@ export function readFakeRows(bytes: Uint8Array): unknown[] {
 }
 
 export class FakeKernel implements KernelInstance, KernelLender {
+  /** Appending a stream with this row fails, as a trap in the kernel does. */
+  poison: unknown = undefined;
   readonly memoryBytes = 0;
 
   async use<T>(action: (kernel: KernelInstance) => Promise<T>): Promise<T> {
@@ -39,7 +41,11 @@ export class FakeKernel implements KernelInstance, KernelLender {
     let encodedBytes = 0;
     return {
       append: (ipc) => {
-        rows.push(...readFakeRows(ipc));
+        const appended = readFakeRows(ipc);
+        if (this.poison !== undefined && appended.includes(this.poison)) {
+          throw new Error('unreachable executed');
+        }
+        rows.push(...appended);
         encodedBytes += ipc.byteLength;
       },
       get encodedBytes() {

@@ -39,6 +39,7 @@ export class ShardHarness {
   readonly alarm = new MemoryAlarm();
   readonly objects: MemoryObjectStore;
   readonly committer = new FakeCommitter();
+  readonly kernel = new FakeKernel();
   readonly logger = new RecordingLogger();
   readonly settings: ShardSettings;
   readonly #random = new SeededRandom(7);
@@ -148,7 +149,7 @@ export class ShardHarness {
       alarm: this.alarm,
       store,
       committer: this.committer,
-      encoder: new FlushEncoder(new FakeKernel(), this.clock),
+      encoder: new FlushEncoder(this.kernel, this.clock),
       clock: this.clock,
       random: this.#random,
       logger: this.logger,

@@ -125,6 +125,29 @@ describe('the alarm', () => {
   });
 });
 
+describe('a batch that cannot be encoded', () => {
+  it('is set aside, durable and counted, while all others are committed', async () => {
+    const harness = new ShardHarness();
+    harness.kernel.poison = 13;
+    for (const row of [10, 11, 12, 13, 14, 15, 16]) {
+      await harness.shard.accept(harness.header(`b${row}`), [harness.slice([row])]);
+    }
+    await harness.runAlarms(10 * 60_000);
+    expect(new Set(await harness.committedRows())).toEqual(new Set([10, 11, 12, 14, 15, 16]));
+    expect(await harness.shard.status()).toMatchObject({ rowsPending: 1, batchesPending: 1 });
+    expect(await harness.shard.receipt(harness.header('b13').batchId)).toMatchObject({
+      state: 'durable',
+    });
+    const entries = harness.logger.entries.filter(({ event }) => event === 'flush.batch-parked');
+    expect(entries).toMatchObject([{ level: 'error', fields: { rows: 1 } }]);
+    // A later version of the kernel can do it.
+    harness.kernel.poison = undefined;
+    await harness.runAlarms(harness.settings.parkMs);
+    expect(await harness.committedRows()).toContain(13);
+    expect(await harness.shard.status()).toMatchObject({ rowsPending: 0, bytesPending: 0 });
+  });
+});
+
 describe('bounds', () => {
   it('answers overloaded with a time to wait when the buffer is full, and takes rows again later', async () => {
     const harness = new ShardHarness({ settings: { pendingBytesMax: 30 } });
