@@ -246,6 +246,10 @@ export class Committer {
   }
 
   async #find(identifier: TableIdentifier): Promise<LoadedTable | null> {
+    // A drop that broke off: nobody may be shown, or write to, what the alarm is about to purge.
+    if (this.#facts.number('dropping') !== null) {
+      await this.#turns.take(() => this.#finishDrop());
+    }
     try {
       return await this.#parts.catalog.loadTable(identifier);
     } catch (error) {

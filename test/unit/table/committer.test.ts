@@ -204,6 +204,17 @@ describe('drop', () => {
     await expect(harness.load()).rejects.toMatchObject({ code: 'table.not-found' });
   });
 
+  it('is finished before anybody is shown the table again', async () => {
+    const harness = new CommitterHarness();
+    const dropped = await harness.createTable();
+    harness.onClear = () => Promise.reject(new Error('The shard does not answer'));
+    await expect(harness.committer.drop(IDENTIFIER)).rejects.toThrow();
+    await expect(harness.committer.tableState(IDENTIFIER)).rejects.toThrow();
+    harness.onClear = () => Promise.resolve();
+    expect(await harness.committer.tableState(IDENTIFIER)).toBeNull();
+    expect(await harness.createTable()).not.toBe(dropped);
+  });
+
   it('is refused, with nothing cleared, where gc.enabled=false', async () => {
     const harness = new CommitterHarness();
     await harness.createTable();
