@@ -1,13 +1,13 @@
 /** What was acknowledged is in the table after the process was killed, once; nothing else is. */
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Lake, rig } from './rig/lake.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Lake, describeWithEngines } from './rig/lake.ts';
 
 const clients = 4;
 const rowsPerBatch = 200;
 const rounds = 3;
 
-describe.skipIf(!rig.python.available)('kill -9 in the middle of ingestion', () => {
+describeWithEngines('kill -9 in the middle of ingestion', () => {
   const lake = new Lake();
   beforeAll(() => lake.runtime.start());
   afterAll(() => lake.close());

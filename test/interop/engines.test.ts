@@ -1,12 +1,33 @@
 /** What is posted is what engines nobody here wrote read back, whatever the shape of the rows. */
 
 import { hash } from 'node:crypto';
-import { tableToIPC, tableFromArrays } from 'apache-arrow';
-import { describe, expect, it } from 'vitest';
-import { rig, useLake } from './rig/lake.ts';
+import {
+  Bool,
+  Dictionary,
+  Field,
+  Float32,
+  Int32,
+  Int64,
+  Int8,
+  List,
+  Struct,
+  Table,
+  Utf8,
+  tableFromArrays,
+  tableToIPC,
+  vectorFromArray,
+} from 'apache-arrow';
+import { expect, it } from 'vitest';
+import { describeWithEngines, rig, useLake } from './rig/lake.ts';
 
-describe.skipIf(!rig.python.available)('rows come back equal', () => {
+describeWithEngines('rows come back equal', () => {
   const lake = useLake();
+
+  for (const [name, part] of Object.entries(rig)) {
+    it(`are read on this machine by what needs ${name}`, (test) => {
+      if (!part.available) test.skip(part.reason);
+    });
+  }
 
   const rows = [
     {
@@ -80,6 +101,45 @@ describe.skipIf(!rig.python.available)('rows come back equal', () => {
       { id: 1n, price: 0.5, kind: 'view' },
       { id: 2n, price: -0, kind: 'click' },
       { id: 9007199254740993n, price: 1e300, kind: 'żółw' },
+    ]);
+  });
+
+  it('as an Arrow stream of narrower, nested and dictionary-encoded types', async () => {
+    const kinds = ['view', 'click', 'view'];
+    const table = new Table({
+      id: vectorFromArray([1, 2, 3], new Int32()),
+      small: vectorFromArray([-128, null, 127], new Int8()),
+      half: vectorFromArray([0.5, null, -0.25], new Float32()),
+      ok: vectorFromArray([true, null, false], new Bool()),
+      kind: vectorFromArray(kinds, new Dictionary(new Utf8(), new Int32())),
+      tags: vectorFromArray([['a', null], [], null], new List(new Field('item', new Utf8(), true))),
+      place: vectorFromArray(
+        [{ floor: 3n }, { floor: null }, null],
+        new Struct([new Field('floor', new Int64(), true)]),
+      ),
+    });
+    const body = tableToIPC(table, 'stream');
+    await lake.append('shop/arrow-types', body, 'application/vnd.apache.arrow.stream');
+    expect(await lake.rows('shop/arrow-types', 'id')).toEqual([
+      {
+        id: 1n,
+        small: -128n,
+        half: 0.5,
+        ok: true,
+        kind: 'view',
+        tags: ['a', null],
+        place: { floor: 3n },
+      },
+      {
+        id: 2n,
+        small: null,
+        half: null,
+        ok: null,
+        kind: 'click',
+        tags: [],
+        place: { floor: null },
+      },
+      { id: 3n, small: 127n, half: -0.25, ok: false, kind: 'view', tags: null, place: null },
     ]);
   });
 

@@ -4,11 +4,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { examplesFor } from '../../src/api/examples.ts';
-import { rig, useLake } from './rig/lake.ts';
+import { describeWithEngines, rig, useLake } from './rig/lake.ts';
 
-describe.skipIf(!rig.python.available)('the printed examples', () => {
+describeWithEngines('the printed examples', () => {
   const lake = useLake();
   const python = rig.python.available ? rig.python.executable : '';
 

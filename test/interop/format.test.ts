@@ -1,8 +1,8 @@
 /** Cases of manifests and metadata that show from outside, on tables made over HTTP. */
 
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseExactJson, type ExactJson } from './rig/exact-json.ts';
-import { rig, useLake } from './rig/lake.ts';
+import { describeWithEngines, rig, useLake } from './rig/lake.ts';
 
 interface Metadata {
   'current-snapshot-id': bigint;
@@ -22,7 +22,7 @@ interface Metadata {
 
 type AvroRecord = Record<string, ExactJson>;
 
-describe.skipIf(!rig.python.available)('the files of a table', () => {
+describeWithEngines('the files of a table', () => {
   const lake = useLake();
 
   const metadataOf = async (table: string): Promise<Metadata> => {

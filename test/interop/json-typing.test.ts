@@ -1,7 +1,8 @@
 /** Cases C001 to C014 and those of names, from the request to what other engines read. */
 
-import { describe, expect, it } from 'vitest';
-import { rig, useLake } from './rig/lake.ts';
+import { Field, Int64, Schema, Table, tableToIPC, vectorFromArray } from 'apache-arrow';
+import { expect, it } from 'vitest';
+import { describeWithEngines, useLake } from './rig/lake.ts';
 
 interface Receipt {
   status: string;
@@ -9,7 +10,7 @@ interface Receipt {
   errors: { row: number; column: string; code: string }[];
 }
 
-describe.skipIf(!rig.python.available)('JSON becomes typed columns', () => {
+describeWithEngines('JSON becomes typed columns', () => {
   const lake = useLake();
 
   /** `id name type` of each column, by PyIceberg. */
@@ -211,11 +212,17 @@ describe.skipIf(!rig.python.available)('JSON becomes typed columns', () => {
     const table = 'typing/c014';
     await lake.append(table, '{"id":1}');
     const before = (await lake.existing(table)).metadata;
-    for (const [body, type] of [
+    const arrow = 'application/vnd.apache.arrow.stream';
+    const schema = new Schema([new Field('id', new Int64(), true)]);
+    const emptyBatch = new Table({ id: vectorFromArray([], new Int64()) });
+    const requests: [string | Uint8Array, string][] = [
       ['[]', 'application/json'],
       ['', 'application/x-ndjson'],
       ['\n\n', 'application/x-ndjson'],
-    ] as const) {
+      [tableToIPC(new Table(schema), 'stream'), arrow],
+      [tableToIPC(emptyBatch, 'stream'), arrow],
+    ];
+    for (const [body, type] of requests) {
       const answer = await lake.post(table, body, { type });
       expect(answer.status, answer.text).toBe(200);
       expect(answer.body).toMatchObject({ rows: { received: 0, accepted: 0, quarantined: 0 } });

@@ -1,6 +1,6 @@
 /** One running Floe with the engines beside it: what every interoperability test is given. */
 
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
 import { Engines, type Row, type TableAddress } from './engines.ts';
 import { toExactJson } from './exact-json.ts';
 import { FloeRuntime } from './floe-runtime.ts';
@@ -8,6 +8,12 @@ import { ensureRig } from './install.ts';
 import type { IngestResponseBody } from '../../../src/api/ingest.ts';
 
 export const rig = ensureRig();
+
+/** A suite that needs engines; where the machine cannot have them, its name says why it is skipped. */
+export function describeWithEngines(name: string, suite: () => void): void {
+  if (rig.python.available) describe(name, suite);
+  else describe.skip(`${name} (skipped: ${rig.python.reason})`, suite);
+}
 
 export interface Answer {
   readonly status: number;
