@@ -273,9 +273,9 @@ fn last_offset(offsets: &[i32]) -> usize {
     offsets.last().map_or(0, |end| *end as usize)
 }
 
-/// Leaves room for as much again: slices of one body are alike.
+/// Leaves room for as much again and an eighth: slices of one body are alike, and growing copies.
 fn take<T>(values: &mut Vec<T>) -> Vec<T> {
-    let capacity = values.len();
+    let capacity = values.len() + values.len() / 8;
     std::mem::replace(values, Vec::with_capacity(capacity))
 }
 

@@ -16,6 +16,12 @@ use crate::rejection::Rejection;
 use crate::schema::Schema;
 use crate::slice::{Limits, RejectedRow, Slice, cut_raw};
 
+/// A slice also ends after so many rows, or the rows that fill so many values: short rows grow by far when
+/// they fill wide columns, or when each comes back with the reason it was rejected for.
+const SLICE_ROWS_MAX: usize = 32_768;
+const SLICE_ROWS_MIN: usize = 1024;
+const SLICE_VALUES_MAX: usize = 4 << 20;
+
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 pub struct JsonDecoder {
@@ -105,14 +111,19 @@ impl JsonDecoder {
     }
 
     fn decode_with(&mut self, plan: &mut Plan) -> Result<Slice> {
-        let end = self.framer.slice_end(&self.buffer, self.limits.slice_bytes);
+        let mut end = self.framer.slice_end(&self.buffer, self.limits.slice_bytes);
         let text = std::str::from_utf8(&self.buffer[..end]).map_err(|error| {
             let fault = KernelError::invalid("json.invalid-utf8", "the body is not valid UTF-8");
             self.position.locate(&self.buffer[..error.valid_up_to()], fault)
         })?;
         let mut slice = Slice::default();
         let mut inferred = InferredColumns::default();
+        let rows_max = plan.slice_rows_max();
         for range in self.framer.rows(&self.buffer, end) {
+            if slice.received == rows_max {
+                end = range.start;
+                break;
+            }
             if range.len() > self.limits.row_bytes_max {
                 return Err(self.row_too_large(range.start));
             }
@@ -181,6 +192,11 @@ impl Plan {
             columns: StructColumns::new(&schema.fields),
             schema,
         })
+    }
+
+    fn slice_rows_max(&self) -> u64 {
+        let leaves = self.arrow_schema.flattened_fields().len().max(1);
+        (SLICE_VALUES_MAX / leaves).clamp(SLICE_ROWS_MIN, SLICE_ROWS_MAX) as u64
     }
 }
 
