@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runStep, staticSteps } from './check-steps.mjs';
 import { verifyKernel } from './kernel-proof.mjs';
-import { readVitestReport } from './vitest-report.mjs';
+import { readVitestReport } from './vitest-report.ts';
 
 const projects = ['unit', 'workerd', 'interop'];
 
