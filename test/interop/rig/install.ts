@@ -69,7 +69,8 @@ function installParts(): Rig {
   return rig;
 }
 
-function installPython(): Rig['python'] {
+/** The Python part alone: readers, and the peers of the benchmark. */
+export function installPython(): Rig['python'] {
   const base = findPython();
   if (base === null) {
     return {
