@@ -20,7 +20,7 @@ use crate::slice::{Limits, RejectedRow, Slice, cut_raw};
 /// they fill wide columns, or when each comes back with the reason it was rejected for.
 const SLICE_ROWS_MAX: usize = 32_768;
 const SLICE_ROWS_MIN: usize = 1024;
-const SLICE_VALUES_MAX: usize = 4 << 20;
+const SLICE_VALUES_MAX: usize = 1 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
