@@ -8,8 +8,11 @@ import type { TableIdentifier } from './ports.ts';
 
 /** Where a table's files go. All results are full URIs. */
 export interface LocationProvider {
-  /** A data file; `fileId` is unique (a UUID), `index` counts the files of one flush from 0. */
-  dataFile(fileId: string, index: number): string;
+  /**
+   * A data file; `fileId` is unique (a UUID), `index` counts the files of one flush from 0.
+   * `partition` is what `partitionPath` gives; empty or left out for an unpartitioned table.
+   */
+  dataFile(fileId: string, index: number, partition?: string): string;
   /** Manifest `index` (from 0) of a commit. */
   manifest(commitUuid: string, index: number): string;
   /** `attempt` counts from 1: a retry writes a list of its own. */
@@ -23,10 +26,13 @@ export interface TableLocation {
 
 /** Honours `write.data.path` and `write.metadata.path`. */
 export function createLocationProvider(table: TableLocation): LocationProvider {
-  const data = folder(table, 'write.data.path', 'data');
-  const metadata = folder(table, 'write.metadata.path', 'metadata');
+  const data = folderOf(table, 'write.data.path', 'data');
+  const metadata = folderOf(table, 'write.metadata.path', 'metadata');
   return {
-    dataFile: (fileId, index) => `${data}/${String(index).padStart(5, '0')}-0-${fileId}.parquet`,
+    dataFile: (fileId, index, partition = '') => {
+      const folder = partition === '' ? data : `${data}/${partition}`;
+      return `${folder}/${String(index).padStart(5, '0')}-0-${fileId}.parquet`;
+    },
     manifest: (commitUuid, index) => `${metadata}/${commitUuid}-m${index}.avro`,
     manifestList: (snapshotId, attempt, commitUuid) =>
       `${metadata}/snap-${snapshotId}-${attempt}-${commitUuid}.avro`,
@@ -112,7 +118,7 @@ function canonicalScheme(uri: string): string {
   return uri.replace(/^s3[an]:\/\//, 's3://');
 }
 
-function folder(table: TableLocation, property: string, name: string): string {
+function folderOf(table: TableLocation, property: string, name: string): string {
   const configured = table.properties.get(property);
   return configured === undefined || configured === ''
     ? `${stripTrailingSlashes(table.location)}/${name}`

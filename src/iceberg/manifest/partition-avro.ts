@@ -14,6 +14,7 @@ import {
   bytesToUuid,
   decimalRequiredBytes,
   fromBigEndian,
+  promotedValue,
   uuidToBytes,
 } from '../spec/single-value.ts';
 import type { PartitionColumn } from '../spec/transform.ts';
@@ -52,7 +53,9 @@ export function partitionRecord(
   }
   const record = new AvroRecord();
   columns.forEach(({ field, resultType }, i) => {
-    record.set(field.fieldId, field.name, toAvro(resultType, partition[i] ?? null));
+    // A carried entry may be older than a promotion of its source column.
+    const value = promotedValue(resultType, partition[i] ?? null);
+    record.set(field.fieldId, field.name, toAvro(resultType, value));
   });
   return record;
 }

@@ -2,7 +2,7 @@
 
 import type { PartitionValue } from '../spec/data-file.ts';
 import type { PartitionFieldSummary } from '../spec/manifest-file.ts';
-import { compareValues, toBinary } from '../spec/single-value.ts';
+import { compareValues, promotedValue, toBinary } from '../spec/single-value.ts';
 import type { PartitionColumn } from '../spec/transform.ts';
 
 /** One summary a column; an empty list for an unpartitioned table, never null. */
@@ -13,7 +13,7 @@ export function summarizePartitions(
   return columns.map((column, i) =>
     summarize(
       column,
-      partitions.map((partition) => partition[i] ?? null),
+      partitions.map((partition) => promotedValue(column.resultType, partition[i] ?? null)),
     ),
   );
 }

@@ -1,9 +1,10 @@
 /**
- * Single values in their binary form (bounds, partition summaries) and their JSON form (defaults).
- * Spec: appendix D. Values are those of `PartitionValue`.
+ * Single values in their binary form (bounds, partition summaries). Spec: appendix D. Values are
+ * those of `PartitionValue`.
  */
 
 import { IcebergError } from '../errors.ts';
+import { MICROS_PER_DAY } from './calendar.ts';
 import type { PartitionValue } from './data-file.ts';
 import { primitiveTypeText } from './data-types.ts';
 import type { PrimitiveType } from './schema.ts';
@@ -61,7 +62,7 @@ export function toBinary(type: PrimitiveType, value: PartitionValue): Uint8Array
 
 /**
  * The value of a bound. Bounds written before a promotion are recognised by their length: 4 bytes
- * under `long` are an int, under `double` a float.
+ * under `long` are an int, under `double` a float, under a timestamp without zone a date.
  * @throws corrupt `single-value.length`
  */
 export function fromBinary(type: PrimitiveType, bytes: Uint8Array): PartitionValue {
@@ -78,10 +79,13 @@ export function fromBinary(type: PrimitiveType, bytes: Uint8Array): PartitionVal
       if (bytes.length === 4) return BigInt(view.getInt32(0, true));
       checkLength(type, bytes, 8);
       return view.getBigInt64(0, true);
-    case 'time':
     case 'timestamp':
-    case 'timestamptz':
     case 'timestamp_ns':
+      if (bytes.length === 4) return promotedValue(type, view.getInt32(0, true));
+      checkLength(type, bytes, 8);
+      return view.getBigInt64(0, true);
+    case 'time':
+    case 'timestamptz':
     case 'timestamptz_ns':
       checkLength(type, bytes, 8);
       return view.getBigInt64(0, true);
@@ -109,6 +113,24 @@ export function fromBinary(type: PrimitiveType, bytes: Uint8Array): PartitionVal
         'single-value.type',
         `Type ${type.type} has no binary single-value form`,
       );
+  }
+}
+
+/**
+ * A value that was written before its column was promoted to `type`, as a value of `type`: an int
+ * under `long`, a date under a timestamp. Any other value is returned as it is.
+ */
+export function promotedValue(type: PrimitiveType, value: PartitionValue): PartitionValue {
+  if (typeof value !== 'number') return value;
+  switch (type.type) {
+    case 'long':
+      return BigInt(value);
+    case 'timestamp':
+      return BigInt(value) * MICROS_PER_DAY;
+    case 'timestamp_ns':
+      return BigInt(value) * MICROS_PER_DAY * 1000n;
+    default:
+      return value;
   }
 }
 

@@ -1,6 +1,7 @@
 /** The counts in a snapshot's summary. Spec: "Snapshot Summary" (optional fields, appendix F). */
 
 import type { DataFile } from './data-file.ts';
+import { partitionKey } from './partition-key.ts';
 import type { Snapshot, SnapshotOperation, SnapshotSummary } from './snapshot.ts';
 
 /** Key under which Floe keeps the id of a commit: how an uncertain commit is found again. */
@@ -105,13 +106,5 @@ function recordsOf(files: readonly DataFile[]): bigint {
 }
 
 function changedPartitions(files: readonly DataFile[]): number {
-  const keys = files.map((file) => {
-    const values = file.partition.map((value) =>
-      value instanceof Uint8Array
-        ? `b:${[...value].join(',')}`
-        : `${typeof value}:${String(value)}`,
-    );
-    return JSON.stringify([file.specId, ...values]);
-  });
-  return new Set(keys).size;
+  return new Set(files.map(partitionKey)).size;
 }

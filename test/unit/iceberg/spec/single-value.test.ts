@@ -42,6 +42,7 @@ describe('binary single values', () => {
   it('C025: bounds older than a promotion are read by their length', () => {
     expect(fromBinary({ type: 'long' }, hexToBytes('ffffffff'))).toBe(-1n);
     expect(fromBinary({ type: 'double' }, hexToBytes('cdcccc3d'))).toBe(0.10000000149011612);
+    expect(fromBinary({ type: 'timestamp' }, hexToBytes('ffffffff'))).toBe(-86_400_000_000n);
     expect(() => fromBinary({ type: 'int' }, hexToBytes('00'))).toThrow(/takes 4 bytes/);
   });
 
