@@ -184,13 +184,27 @@ describe('a body that cannot be read', () => {
     ['an object nested too deep', `{"a":${'['.repeat(500)}`, 'application/json', 400, /^json\./],
     ['nested 5,000,000 deep', `{"a":${'['.repeat(5_000_000)}`, 'application/json', 413, /^row\./],
     ['one endless string', `{"a":"${'x'.repeat(6_000_000)}`, 'application/x-ndjson', 413, /^row\./],
-    ['one endless array', `[${'1,'.repeat(3_000_000)}`, 'application/json', 400, /^json\./],
-    ['not an object', '[1,2,3]', 'application/x-ndjson', 400, /./],
+    ['one endless array', `[${'1,'.repeat(3_000_000)}`, 'application/json', 400, /^schema\.empty$/],
+    ['not an object', '[1,2,3]', 'application/x-ndjson', 400, /^schema\.empty$/],
   ])('because it is %s is refused', async (_, body, contentType, status, code) => {
     const answer = await refused('app/hostile', body, { headers: { 'content-type': contentType } });
     expect(answer.error.code).toMatch(code);
     expect(answer.status).toBe(status);
     expect(await table('app/hostile')).toBeNull();
+  });
+
+  it('because its array never ends is refused, and the rows before the end are not kept', async () => {
+    await ingest('app/endless', '{"n":1}');
+    for (const [body, status, code] of [
+      [`[${'{"n":2},'.repeat(500_000)}`, 400, 'json.truncated'],
+      [`[${'1,'.repeat(3_000_000)}`, 429, 'quarantine.full'],
+    ] as const) {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await refused('app/endless', body, { headers });
+      expect([answer.status, answer.error.code]).toEqual([status, code]);
+    }
+    expect((await flushed('app/endless')).rows).toBe(1);
+    expect(await table('app/endless')).toMatchObject({ quarantinedRows: 0 });
   });
 
   it('because it is a zip bomb is refused with bounded memory', async () => {
