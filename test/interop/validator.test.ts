@@ -2,8 +2,8 @@
 
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { ensureRig } from './rig/install.ts';
+import { expect, it } from 'vitest';
+import { describeWithEngines, rig } from './rig/lake.ts';
 
 interface Case {
   name: string;
@@ -11,7 +11,7 @@ interface Case {
   message: string;
 }
 
-const { python } = ensureRig();
+const { python } = rig;
 const selfTest = python.available
   ? spawnSync(python.executable, ['-m', 'tests.self_test'], {
       cwd: path.join(import.meta.dirname, 'validator'),
@@ -23,7 +23,7 @@ const cases = (selfTest?.stdout ?? '')
   .filter((line) => line !== '')
   .map((line) => JSON.parse(line) as Case);
 
-describe.skipIf(!python.available)('the validator', () => {
+describeWithEngines('the validator', () => {
   it('has run to its end', () => {
     expect(cases.length, selfTest?.stderr).toBeGreaterThan(100);
   });
