@@ -300,7 +300,8 @@ fn choose_encodings(
     }
 }
 
-/// Whether at most half of the values seen are distinct.
+/// Whether at most half of the values seen are distinct; without values there is nothing to repeat, and an
+/// empty dictionary page is more than some readers expect.
 fn repeats(sample: &[ArrayRef]) -> bool {
     let mut distinct: HashSet<Vec<u8>> = HashSet::new();
     let mut seen = 0;
@@ -317,7 +318,7 @@ fn repeats(sample: &[ArrayRef]) -> bool {
             }
         }
     }
-    distinct.len() * 2 <= seen
+    seen > 0 && distinct.len() * 2 <= seen
 }
 
 /// Bytes that are equal when the values are; `None` where a dictionary is never used.
