@@ -1,6 +1,7 @@
 /** What was acknowledged is in the table after the process was killed, once; nothing else is. */
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { IngestResponseBody } from '../../src/api/ingest.ts';
 import { Lake, describeWithEngines } from './rig/lake.ts';
 
 const clients = 4;
@@ -16,6 +17,8 @@ describeWithEngines('kill -9 in the middle of ingestion', () => {
     const acknowledged = new Set<number>();
     /** Sent when the process died: these may be there or not, but only as whole batches. */
     const unknown = new Set<number>();
+    /** Named in answers of requests that waited for the commit. */
+    const snapshots = new Set<string>();
     let nextBatch = 0;
     for (let round = 0; round < rounds; round += 1) {
       const killAt = nextBatch + 30 + round * 17;
@@ -26,10 +29,11 @@ describeWithEngines('kill -9 in the middle of ingestion', () => {
           nextBatch += 1;
           unknown.add(batch);
           // A refused or cut connection is what this test is about.
-          const status = await send(lake, batch).catch(() => null);
-          if (status === 200) {
+          const receipt = await send(lake, batch).catch(() => null);
+          if (receipt !== null) {
             unknown.delete(batch);
             acknowledged.add(batch);
+            if (receipt.snapshotId !== null) snapshots.add(receipt.snapshotId);
           }
           if (nextBatch >= killAt && !isKilled) {
             isKilled = true;
@@ -59,7 +63,11 @@ describeWithEngines('kill -9 in the middle of ingestion', () => {
       });
       expect(acknowledged.has(batch) || unknown.has(batch), `batch ${batch}`).toBe(true);
     }
-    const report = await lake.engines.validate(await lake.existing('crash/events'));
+    const address = await lake.existing('crash/events');
+    const history = await lake.engines.python('pyiceberg-history', address);
+    expect(history['snapshots']).toEqual(expect.arrayContaining([...snapshots]));
+    expect(snapshots.size).toBeGreaterThan(rounds);
+    const report = await lake.engines.validate(address);
     expect(report.findings).toEqual([]);
   });
 
@@ -77,15 +85,18 @@ describeWithEngines('kill -9 in the middle of ingestion', () => {
   });
 });
 
-async function send(lake: Lake, batch: number): Promise<number> {
+/** Every other batch waits for its commit, so that kills also fall into flushes and commits. */
+async function send(lake: Lake, batch: number): Promise<IngestResponseBody> {
   const rows = Array.from({ length: rowsPerBatch }, (_, row) => ({
     id: batch * rowsPerBatch + row,
     batch,
     text: `row ${row} of batch ${batch}`,
   }));
-  const answer = await lake.request('POST', '/ingest/crash/events', {
+  const wait = batch % 2 === 0 ? '?wait=committed' : '';
+  const answer = await lake.request('POST', `/ingest/crash/events${wait}`, {
     headers: { 'content-type': 'application/json', 'idempotency-key': `batch-${batch}` },
     body: JSON.stringify(rows),
   });
-  return answer.status;
+  if (answer.status !== 200) throw new Error(answer.text);
+  return answer.body as IngestResponseBody;
 }
