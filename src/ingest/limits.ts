@@ -30,7 +30,7 @@ export const INGEST_LIMITS: IngestLimits = {
   inflateRatioFreeBytes: 16 * MIB,
   wholeBodyBytesMax: 1 * MIB,
   chunkBytes: 256 * KIB,
-  sliceBytes: 4 * MIB,
+  sliceBytes: 2 * MIB,
   rowBytesMax: 4 * MIB,
   rawBytesMax: 4 * KIB,
   sliceIpcBytesMax: 30 * MIB,
