@@ -45,8 +45,23 @@ export const TABLE_PROPERTIES = {
   targetFileBytes: integer('write.target-file-size-bytes', 536_870_912, 1, 2 ** 40),
 } as const;
 
+/** Settings that live elsewhere in the metadata and must not be kept as properties. */
+export const RESERVED_PROPERTIES: ReadonlySet<string> = new Set([
+  'uuid',
+  'snapshot-count',
+  'current-snapshot-summary',
+  'current-snapshot-id',
+  'current-snapshot-timestamp-ms',
+  'current-schema',
+  'default-partition-spec',
+  'default-sort-order',
+]);
+
+/** In a request it chooses the version of the format, or upgrades to it; it is never kept. */
+export const FORMAT_VERSION_PROPERTY = 'format-version';
+
 /** If set, data must be encrypted, which Floe cannot do. */
-export const ENCRYPTION_KEY_PROPERTY = 'encryption.key-id';
+const ENCRYPTION_KEY_PROPERTY = 'encryption.key-id';
 
 /** @throws invalid `property.invalid` when the table holds a value out of range */
 export function tableProperty<T>(
@@ -63,6 +78,38 @@ export function tableProperty<T>(
     `Table property "${property.key}" must be ${property.range}, not "${text}"`,
     { context: { property: property.key } },
   );
+}
+
+/**
+ * For properties that somebody sets: better refused now than at the first flush.
+ * @throws invalid `property.reserved`, `property.invalid`; unsupported `table.encrypted`
+ */
+export function checkTableProperties(properties: ReadonlyMap<string, string>): void {
+  for (const key of properties.keys()) {
+    if (!RESERVED_PROPERTIES.has(key)) continue;
+    throw new IcebergError('invalid', 'property.reserved', `The property "${key}" is reserved`, {
+      context: { property: key },
+    });
+  }
+  for (const property of Object.values(TABLE_PROPERTIES)) checkRange(properties, property);
+  checkNotEncrypted(properties);
+}
+
+/** @throws unsupported `table.encrypted` */
+export function checkNotEncrypted(properties: ReadonlyMap<string, string>): void {
+  if (!properties.has(ENCRYPTION_KEY_PROPERTY)) return;
+  throw new IcebergError(
+    'unsupported',
+    'table.encrypted',
+    `The table sets "${ENCRYPTION_KEY_PROPERTY}", and encryption is not supported`,
+  );
+}
+
+function checkRange(
+  properties: ReadonlyMap<string, string>,
+  property: TableProperty<unknown>,
+): void {
+  tableProperty(properties, property);
 }
 
 function parseInteger(text: string, min: number, max: number): number | null {

@@ -14,22 +14,11 @@ import { MAIN_BRANCH } from '../spec/table-metadata-json.ts';
 import { validateTableMetadata } from '../spec/table-metadata-rules.ts';
 import type { FormatVersion, TableMetadata } from '../spec/table-metadata.ts';
 import type { TableUpdate } from '../spec/table-update.ts';
+import { FORMAT_VERSION_PROPERTY, RESERVED_PROPERTIES } from '../table-properties.ts';
 import { removeSnapshots, trimmedMetadataLog, updatedSnapshotLog } from './metadata-logs.ts';
 
 /** The id that means "the one this commit added last". */
 const LAST_ADDED = -1;
-
-/** Settings that live elsewhere in the metadata and must not be kept as properties. */
-const RESERVED_PROPERTIES: ReadonlySet<string> = new Set([
-  'uuid',
-  'snapshot-count',
-  'current-snapshot-summary',
-  'current-snapshot-id',
-  'current-snapshot-timestamp-ms',
-  'current-schema',
-  'default-partition-spec',
-  'default-sort-order',
-]);
 
 export interface UpdateContext {
   readonly nowMs: number;
@@ -273,7 +262,7 @@ function setProperties(
   const properties = new Map(metadata.properties);
   let upgraded = metadata;
   for (const [key, value] of updates) {
-    if (key === 'format-version') {
+    if (key === FORMAT_VERSION_PROPERTY) {
       if (value !== '1' && value !== '2' && value !== '3') {
         throw invalid('format-version', `"${value}" is not a format version`);
       }

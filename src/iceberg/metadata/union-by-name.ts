@@ -6,6 +6,7 @@
  */
 
 import { IcebergError } from '../errors.ts';
+import { checkTopLevelName, foldedName, indexOfName } from './column-names.ts';
 import { assignTypeIds, FieldIdSource } from './fresh-ids.ts';
 import { schemaFieldIds } from '../spec/data-types.ts';
 import type { InferredField, InferredStruct, InferredType } from '../spec/inferred-type.ts';
@@ -19,20 +20,6 @@ export interface SchemaLimits {
 }
 
 export const DEFAULT_SCHEMA_LIMITS: SchemaLimits = { columnsMax: 1000, depthMax: 32 };
-
-/** Columns that readers add to every table. Spec: "Reserved Field IDs". */
-const RESERVED_NAMES: ReadonlySet<string> = new Set([
-  '_file',
-  '_pos',
-  '_deleted',
-  '_spec_id',
-  '_partition',
-  '_change_type',
-  '_change_ordinal',
-  '_commit_snapshot_id',
-  '_row_id',
-  '_last_updated_sequence_number',
-]);
 
 export interface SchemaUnion {
   /** With the schema id of the input; a catalog gives the new one. */
@@ -116,14 +103,6 @@ function unionFields(
   return fields;
 }
 
-/** The exact name first: a table made by another writer may have both `id` and `ID`. */
-function indexOfName(fields: readonly NestedField[], name: string): number {
-  const exact = fields.findIndex((field) => field.name === name);
-  if (exact !== -1) return exact;
-  const folded = name.toLowerCase();
-  return fields.findIndex((field) => field.name.toLowerCase() === folded);
-}
-
 function unionType(
   known: Type,
   found: InferredType,
@@ -181,7 +160,7 @@ function pruneFields(
     if (name === '') {
       throw new IcebergError('invalid', 'schema.empty-name', 'A nested field has an empty name');
     }
-    const folded = name.toLowerCase();
+    const folded = foldedName(name);
     const first = byName.get(folded);
     if (first === undefined) {
       byName.set(folded, { name, type: pruned });
@@ -196,16 +175,6 @@ function pruneFields(
 
 function isStruct(type: InferredType): type is InferredStruct {
   return typeof type !== 'string' && type.type === 'struct';
-}
-
-function checkTopLevelName(name: string): void {
-  if (!RESERVED_NAMES.has(name.toLowerCase())) return;
-  throw new IcebergError(
-    'invalid',
-    'schema.reserved-name',
-    `"${name}" is the name of an Iceberg metadata column; rename it`,
-    { context: { column: name } },
-  );
 }
 
 function checkDepth(depth: number, limits: SchemaLimits): void {

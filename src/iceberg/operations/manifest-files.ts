@@ -8,17 +8,11 @@ import type { ObjectStore, RandomSource } from '../ports.ts';
 import { uuidToBytes } from '../spec/single-value.ts';
 import { currentSchema } from '../spec/table-metadata-rules.ts';
 import type { TableMetadata } from '../spec/table-metadata.ts';
-import { ENCRYPTION_KEY_PROPERTY, tableProperty, TABLE_PROPERTIES } from '../table-properties.ts';
+import { checkNotEncrypted, tableProperty, TABLE_PROPERTIES } from '../table-properties.ts';
 
 /** @throws unsupported for tables that cannot be written: version 1, encrypted */
 export function writableVersion(metadata: TableMetadata): 2 | 3 {
-  if (metadata.properties.has(ENCRYPTION_KEY_PROPERTY)) {
-    throw new IcebergError(
-      'unsupported',
-      'table.encrypted',
-      `The table sets "${ENCRYPTION_KEY_PROPERTY}", and encryption is not supported`,
-    );
-  }
+  checkNotEncrypted(metadata.properties);
   if (metadata.formatVersion === 1) {
     throw new IcebergError(
       'unsupported',

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { newTableMetadata } from '../../../../src/iceberg/metadata/new-table.ts';
 import { JsonNode, parseJson } from '../../../../src/iceberg/json.ts';
 import { schemaFieldIds } from '../../../../src/iceberg/spec/data-types.ts';
+import { parseTableDeclaration } from '../../../../src/iceberg/metadata/table-declaration.ts';
 import { parseSchema } from '../../../../src/iceberg/spec/schema-json.ts';
 import { currentSchema } from '../../../../src/iceberg/spec/table-metadata-rules.ts';
 import { struct } from '../fixtures.ts';
@@ -55,3 +56,186 @@ describe('newTableMetadata', () => {
     );
   });
 });
+
+/** As `PUT /tables/{ns}/{t}` gets it: ids of the request's own. */
+function declare(changes: object = {}) {
+  const body = {
+    schema: {
+      type: 'struct',
+      'schema-id': 7,
+      'identifier-field-ids': [30],
+      fields: [
+        { id: 30, name: 'id', required: true, type: 'long' },
+        { id: 10, name: 'ts', required: false, type: 'timestamptz' },
+        {
+          id: 20,
+          name: 'o',
+          required: false,
+          type: {
+            type: 'struct',
+            fields: [{ id: 40, name: 'zip', required: false, type: 'string' }],
+          },
+        },
+        { id: 50, name: 'ts_year', required: false, type: 'int' },
+      ],
+    },
+    'partition-spec': {
+      'spec-id': 4,
+      fields: [
+        { 'source-id': 10, 'field-id': 2000, name: 'ts_day', transform: 'day' },
+        { 'source-id': 40, name: 'zip', transform: 'truncate[3]' },
+      ],
+    },
+    'write-order': {
+      'order-id': 9,
+      fields: [
+        { 'source-id': 10, transform: 'identity', direction: 'desc', 'null-order': 'nulls-last' },
+      ],
+    },
+    properties: { 'format-version': '3', owner: 'a' },
+    ...changes,
+  };
+  const declaration = parseTableDeclaration(
+    new JsonNode(parseJson(JSON.stringify(body)), '$', 'invalid'),
+  );
+  return newTableMetadata({ ...base, ...declaration, location: base.location });
+}
+
+function partitioned(...fields: [number, string, string][]): object {
+  return {
+    'partition-spec': {
+      fields: fields.map(([source, name, transform]) => ({
+        'source-id': source,
+        name,
+        transform,
+      })),
+    },
+  };
+}
+
+function declareColumn(column: object, version = '2') {
+  return declare({
+    schema: { type: 'struct', fields: [{ id: 1, name: 'c', required: false, ...column }] },
+    'partition-spec': null,
+    'write-order': null,
+    properties: { 'format-version': version },
+  });
+}
+
+function refusal(code: string) {
+  return expect.objectContaining({ kind: 'invalid', code });
+}
+
+describe('a declared table', () => {
+  it('C028: has fresh ids in the schema and in all that refers to it', () => {
+    const metadata = declare();
+    expect(schemaFieldIds(currentSchema(metadata))).toEqual([1, 2, 3, 5, 4]);
+    expect(currentSchema(metadata).identifierFieldIds).toEqual([1]);
+    expect(metadata.partitionSpecs).toEqual([
+      {
+        specId: 0,
+        fields: [
+          { sourceId: 2, fieldId: 1000, name: 'ts_day', transform: 'day' },
+          { sourceId: 5, fieldId: 1001, name: 'zip', transform: 'truncate[3]' },
+        ],
+      },
+    ]);
+    expect(metadata.lastPartitionId).toBe(1001);
+    expect(metadata.sortOrders).toEqual([
+      {
+        orderId: 1,
+        fields: [
+          { sourceId: 2, transform: 'identity', direction: 'desc', nullOrder: 'nulls-last' },
+        ],
+      },
+    ]);
+    expect(metadata.defaultSortOrderId).toBe(1);
+  });
+
+  it('has the version its properties ask for, which are kept without it', () => {
+    const metadata = declare();
+    expect([metadata.formatVersion, metadata.nextRowId]).toEqual([3, 0n]);
+    expect([...metadata.properties.keys()]).toEqual(['write.parquet.compression-codec', 'owner']);
+    expect(declare({ properties: {} }).formatVersion).toBe(2);
+    expect(() => declare({ properties: { 'format-version': '1' } })).toThrow(
+      refusal('property.invalid'),
+    );
+  });
+
+  it('C040: has no partition field that is named like another column', () => {
+    expect(() => declare(partitioned([10, 'ts_year', 'year']))).toThrow(
+      refusal('partition-spec.name-clash'),
+    );
+    expect(() => declare(partitioned([40, 'O.Zip', 'bucket[2]']))).toThrow(
+      refusal('partition-spec.name-clash'),
+    );
+    expect(declare(partitioned([10, 'ts', 'identity'])).lastPartitionId).toBe(1000);
+  });
+
+  it.each([
+    ['unknown-source', partitioned([99, 'x', 'day'])],
+    ['unknown-source', partitioned([20, 'x', 'identity'])],
+    ['unknown-transform', partitioned([10, 'x', 'zorder'])],
+    ['source-type', partitioned([30, 'x', 'day'])],
+    ['duplicate-name', partitioned([10, 'x', 'day'], [30, 'X', 'bucket[4]'])],
+    ['duplicate-field', partitioned([30, 'x', 'bucket[4]'], [30, 'y', 'bucket[4]'])],
+    ['redundant', partitioned([10, 'x', 'day'], [10, 'y', 'hour'])],
+    ['empty-name', partitioned([10, '', 'day'])],
+  ])('is refused with partition-spec.%s', (code, changes) => {
+    expect(() => declare(changes)).toThrow(refusal(`partition-spec.${code}`));
+  });
+
+  it.each([
+    ['schema.duplicate-name', { name: 'c', type: { type: 'struct', fields: twice('X', 'x') } }],
+    ['schema.reserved-name', { name: '_file', type: 'string' }],
+    ['schema.empty-struct', { type: { type: 'struct', fields: [] } }],
+    ['schema.default-needs-version-3', { type: 'int', 'initial-default': 1 }],
+    ['type.needs-version-3', { type: 'timestamp_ns' }],
+    ['type.needs-version-3', { type: 'variant' }],
+  ])('is refused with %s', (code, column) => {
+    expect(() => declareColumn(column)).toThrow(refusal(code));
+  });
+
+  it('of version 3 may have its types and defaults, if they are of the type', () => {
+    expect(() => declareColumn({ type: 'variant' }, '3')).not.toThrow();
+    expect(() => declareColumn({ type: 'date', 'write-default': '2020-02-29' }, '3')).not.toThrow();
+    for (const column of [
+      { type: 'date', 'write-default': '2021-02-29' },
+      { type: 'variant', 'initial-default': 1 },
+    ]) {
+      expect(() => declareColumn(column, '3')).toThrow(refusal('schema.default'));
+    }
+    expect(() => declareColumn({ type: 'unknown', required: true }, '3')).toThrow(
+      refusal('type.unknown-required'),
+    );
+  });
+
+  it('has identifier fields that identify: required, no floats, outside of lists', () => {
+    const of = (type: unknown, required: boolean) => () =>
+      declare({
+        schema: {
+          type: 'struct',
+          'identifier-field-ids': [1],
+          fields: [{ id: 1, name: 'c', required, type }],
+        },
+        'partition-spec': null,
+        'write-order': null,
+      });
+    expect(of('long', true)).not.toThrow();
+    expect(of('long', false)).toThrow(refusal('schema.identifier-field'));
+    expect(of('double', true)).toThrow(refusal('schema.identifier-field'));
+  });
+
+  it('is refused with properties that are reserved, out of range or ask for encryption', () => {
+    const of = (properties: object) => () => declare({ properties });
+    expect(of({ 'current-schema': '1' })).toThrow(refusal('property.reserved'));
+    expect(of({ 'write.parquet.compression-codec': 'lzo' })).toThrow(refusal('property.invalid'));
+    expect(of({ 'encryption.key-id': 'k' })).toThrow(
+      expect.objectContaining({ kind: 'unsupported', code: 'table.encrypted' }),
+    );
+  });
+});
+
+function twice(...names: string[]): object[] {
+  return names.map((name, i) => ({ id: i + 2, name, required: false, type: 'long' }));
+}
