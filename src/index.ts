@@ -28,9 +28,13 @@ function compose(env: Env): Composed {
 }
 
 export default {
-  fetch(request, env, context) {
+  async fetch(request, env, context) {
     try {
-      return compose(env).app.fetch(request, env, context);
+      const answering = Promise.resolve(compose(env).app.fetch(request, env, context));
+      // A client that goes away would end the work between any two steps, with a kernel lent out
+      // for good and a batch left open. This way the work comes to its own end.
+      context.waitUntil(answering);
+      return await answering;
     } catch (error) {
       // A setting that cannot be understood: said to whoever asks, instead of a bare 1101.
       return errorResponse(error);

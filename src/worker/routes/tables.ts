@@ -71,7 +71,7 @@ export function tableRoutes(services: AppServices): Hono {
   app.all('/:namespace/:table/snapshots', methodNotAllowed('GET', 'HEAD'));
 
   app.get('/:namespace/:table/quarantine', async (context) => {
-    const shard = services.shard(identifierOf(context), FIRST_SHARD);
+    const identifier = identifierOf(context);
     const after = integerOf(context, 'after', 0, 0, Number.MAX_SAFE_INTEGER);
     const limit = integerOf(
       context,
@@ -80,6 +80,8 @@ export function tableRoutes(services: AppServices): Hono {
       1,
       QUARANTINE_PAGE_ROWS_MAX,
     );
+    await loadTable(services, identifier);
+    const shard = services.shard(identifier, FIRST_SHARD);
     const page = fromOutcome(await shard.listQuarantine(after, limit));
     const rows = page.rows.map(({ batchId, id, row, column, code, message, raw, atMs }) => ({
       id,

@@ -122,6 +122,7 @@ describe('paths and methods', () => {
     ['POST', '/healthz', 405, 'request.method-not-allowed'],
     ['GET', '/tables/a/b.c', 400, 'name.invalid'],
     ['GET', '/tables/a/missing', 404, 'table.not-found'],
+    ['GET', '/tables/a/missing/quarantine', 404, 'table.not-found'],
     ['POST', '/tables/a/missing/flush', 404, 'table.not-found'],
     ['DELETE', '/tables/a/missing', 404, 'table.not-found'],
     ['GET', '/batches/nonsense', 400, 'batch.invalid-id'],
