@@ -12,10 +12,10 @@ import { UNSORTED_ORDER } from '../spec/sort-order.ts';
 import type { TableMetadata } from '../spec/table-metadata.ts';
 import { checkTableProperties, FORMAT_VERSION_PROPERTY } from '../table-properties.ts';
 import { assignFieldIds, FieldIdSource, reassignFieldIds } from './fresh-ids.ts';
+import type { SchemaLimits } from './inferred-fields.ts';
+import { checkColumnCount, DEFAULT_SCHEMA_LIMITS, prunedFields } from './inferred-fields.ts';
 import { checkPartitionSpec, checkSortOrder } from './layout-rules.ts';
 import { checkSchema } from './schema-rules.ts';
-import type { SchemaLimits } from './union-by-name.ts';
-import { checkColumnCount, DEFAULT_SCHEMA_LIMITS, prunedFields } from './union-by-name.ts';
 
 export interface NewTable {
   readonly tableUuid: string;

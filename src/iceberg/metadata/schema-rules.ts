@@ -34,18 +34,19 @@ export function checkSchema(schema: Schema, formatVersion: number): void {
   for (const id of schema.identifierFieldIds) checkIdentifierField(schema, id);
 }
 
-/** @throws invalid `type.needs-version-3` */
-export function checkTypeVersion(type: Type, path: Path, formatVersion: number): void {
-  if (formatVersion >= 3 || !isPrimitive(type) || !TYPES_OF_VERSION_3.has(type.type)) return;
-  throw invalid(
-    'type.needs-version-3',
-    path,
-    `is a ${type.type}, which only tables of format version 3 can hold`,
-  );
+/**
+ * One field of a schema with all that is nested in it, e.g. one that is to be added; `path` ends with
+ * its name. @throws as `checkSchema`
+ */
+export function checkField(field: NestedField, path: Path, formatVersion: number): void {
+  if (field.type.type === 'unknown' && field.required) {
+    throw invalid('type.unknown-required', path, 'is of type unknown and must be optional');
+  }
+  checkDefaults(field, path, formatVersion);
+  checkType(field.type, path, formatVersion);
 }
 
-/** @throws invalid `schema.default`, `schema.default-needs-version-3` */
-export function checkDefaults(field: NestedField, path: Path, formatVersion: number): void {
+function checkDefaults(field: NestedField, path: Path, formatVersion: number): void {
   for (const value of [field.initialDefault, field.writeDefault]) {
     if (value === undefined || value === null) continue;
     if (formatVersion < 3) {
@@ -73,11 +74,7 @@ function checkFields(fields: readonly NestedField[], parent: Path, formatVersion
       );
     }
     seen.set(foldedName(field.name), field.name);
-    if (field.type.type === 'unknown' && field.required) {
-      throw invalid('type.unknown-required', path, 'is of type unknown and must be optional');
-    }
-    checkDefaults(field, path, formatVersion);
-    checkType(field.type, path, formatVersion);
+    checkField(field, path, formatVersion);
   }
 }
 
@@ -99,6 +96,15 @@ function checkType(type: Type, path: Path, formatVersion: number): void {
     default:
       checkTypeVersion(type, path, formatVersion);
   }
+}
+
+function checkTypeVersion(type: Type, path: Path, formatVersion: number): void {
+  if (formatVersion >= 3 || !isPrimitive(type) || !TYPES_OF_VERSION_3.has(type.type)) return;
+  throw invalid(
+    'type.needs-version-3',
+    path,
+    `is a ${type.type}, which only tables of format version 3 can hold`,
+  );
 }
 
 /** Required primitives other than float and double, reached through required structs only. */

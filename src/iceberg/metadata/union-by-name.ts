@@ -1,188 +1,175 @@
 /**
- * Adds the columns that arrived and the table lacks. Names are folded: two names equal under lower
- * case are one column, at every depth, because Hive, Glue, Trino and Spark cannot read a table with
- * both. A name with a dot is a name, never a path. Nothing is dropped, renamed or retyped here: a
- * column of another kind than the one that arrived stays as it is.
+ * Fits a schema to the columns that arrived, by the policy of the table. Names are folded, at every
+ * depth. Nothing is ever dropped or renamed here: a column of another kind than the one that arrived
+ * stays as it is.
  */
 
 import { IcebergError } from '../errors.ts';
-import { checkTopLevelName, foldedName, indexOfName } from './column-names.ts';
-import { assignTypeIds, FieldIdSource } from './fresh-ids.ts';
-import { schemaFieldIds } from '../spec/data-types.ts';
+import { isPrimitive, parsePrimitiveType } from '../spec/data-types.ts';
 import type { InferredField, InferredStruct, InferredType } from '../spec/inferred-type.ts';
-import type { NestedField, Schema, Type } from '../spec/schema.ts';
+import type { NestedField, PrimitiveType, Schema, Type } from '../spec/schema.ts';
+import type { FormatVersion } from '../spec/table-metadata.ts';
+import { canPromote } from '../spec/type-promotion.ts';
+import { checkTopLevelName, indexOfName } from './column-names.ts';
+import { assignTypeIds, FieldIdSource } from './fresh-ids.ts';
+import type { SchemaLimits } from './inferred-fields.ts';
+import {
+  checkColumnCount,
+  checkDepth,
+  DEFAULT_SCHEMA_LIMITS,
+  pruneType,
+} from './inferred-fields.ts';
+import { checkField } from './schema-rules.ts';
 
-export interface SchemaLimits {
-  /** Fields at any depth, list elements and map entries included. */
-  readonly columnsMax: number;
-  /** Nested levels below the top. */
-  readonly depthMax: number;
+/**
+ * `strict`: no column is added; `add`: missing columns are added, optional, at any depth; `widen`: as
+ * `add`, and a column becomes of the type that arrived where that is a legal promotion.
+ */
+export type SchemaPolicy = 'strict' | 'add' | 'widen';
+
+export interface UnionRules {
+  /** `add` when left out. */
+  readonly policy?: SchemaPolicy;
+  readonly limits?: SchemaLimits;
+  /** Decides which types a column may have; the newest when left out. */
+  readonly formatVersion?: FormatVersion;
+  /** Whether a column may be widened, e.g. not when its partition values would change. */
+  readonly mayWiden?: (fieldId: number, from: PrimitiveType) => boolean;
 }
-
-export const DEFAULT_SCHEMA_LIMITS: SchemaLimits = { columnsMax: 1000, depthMax: 32 };
 
 export interface SchemaUnion {
   /** With the schema id of the input; a catalog gives the new one. */
   readonly schema: Schema;
   /** At least the one passed in. */
   readonly lastColumnId: number;
-  /** False when every column was there already. */
+  /** False when every column was there already, and under `strict`. */
   readonly changed: boolean;
+  /** Under `strict` the columns that were not added, the topmost missing name of each; else empty. */
+  readonly missingColumns: readonly (readonly string[])[];
 }
 
 /**
- * The schema with the missing columns added as optional ones, new ids above `lastColumnId`.
- * Structs without a leaf and lists of nothing are skipped: no file can hold them.
+ * The schema after the policy was applied, new ids above `lastColumnId`. Structs without a leaf and
+ * lists of nothing are skipped: no file can hold them.
  * @throws invalid `schema.reserved-name`, `schema.empty-name`, `schema.too-many-columns`,
- * `schema.too-deep`
+ * `schema.too-deep`, `type.needs-version-3`
  */
 export function unionByName(
   schema: Schema,
-  missing: InferredStruct,
+  arrived: InferredStruct,
   lastColumnId: number,
-  limits: SchemaLimits = DEFAULT_SCHEMA_LIMITS,
+  rules: UnionRules = {},
 ): SchemaUnion {
-  const ids = new FieldIdSource(lastColumnId);
-  for (const { name } of missing.fields) checkTopLevelName(name);
-  const fields = unionFields(schema.fields, missing.fields, ids, 0, limits);
+  const union = new Union(lastColumnId, rules);
+  if (rules.policy !== 'strict') for (const { name } of arrived.fields) checkTopLevelName(name);
+  const fields = union.fields(schema.fields, arrived.fields, []);
   const changed = fields !== schema.fields;
-  const union: Schema = changed ? { ...schema, fields } : schema;
-  if (changed) checkColumnCount(union, limits);
-  return { schema: union, lastColumnId: ids.lastColumnId, changed };
+  const result: Schema = changed ? { ...schema, fields } : schema;
+  if (changed) checkColumnCount(result, rules.limits ?? DEFAULT_SCHEMA_LIMITS);
+  return {
+    schema: result,
+    lastColumnId: union.ids.lastColumnId,
+    changed,
+    missingColumns: union.missingColumns,
+  };
 }
 
-/**
- * The fields of a new table, without ids: what has no leaf left out, names folded.
- * @throws as `unionByName`
- */
-export function prunedFields(struct: InferredStruct, limits: SchemaLimits): InferredField[] {
-  for (const { name } of struct.fields) checkTopLevelName(name);
-  return pruneFields(struct.fields, 0, limits);
-}
+/** One union under way. Whatever is not changed comes back as the same object. */
+class Union {
+  readonly ids: FieldIdSource;
+  readonly missingColumns: string[][] = [];
+  readonly #policy: SchemaPolicy;
+  readonly #limits: SchemaLimits;
+  readonly #formatVersion: FormatVersion;
+  readonly #mayWiden: (fieldId: number, from: PrimitiveType) => boolean;
 
-/** @throws invalid `schema.too-many-columns` */
-export function checkColumnCount(schema: Schema, limits: SchemaLimits): void {
-  const count = schemaFieldIds(schema).length;
-  if (count <= limits.columnsMax) return;
-  throw new IcebergError(
-    'invalid',
-    'schema.too-many-columns',
-    `The table would have ${count} columns, nested ones included; the limit is ${limits.columnsMax}`,
-    { context: { limit: limits.columnsMax, count } },
-  );
-}
+  constructor(lastColumnId: number, rules: UnionRules) {
+    this.ids = new FieldIdSource(lastColumnId);
+    this.#policy = rules.policy ?? 'add';
+    this.#limits = rules.limits ?? DEFAULT_SCHEMA_LIMITS;
+    this.#formatVersion = rules.formatVersion ?? 3;
+    this.#mayWiden = rules.mayWiden ?? (() => true);
+  }
 
-/** The same array when nothing is added, so that a change is seen by identity. */
-function unionFields(
-  existing: readonly NestedField[],
-  missing: readonly InferredField[],
-  ids: FieldIdSource,
-  depth: number,
-  limits: SchemaLimits,
-): readonly NestedField[] {
-  checkDepth(depth, limits);
-  let fields = existing;
-  for (const field of missing) {
-    const index = indexOfName(fields, field.name);
-    const known = fields[index];
-    if (known === undefined) {
-      const type = pruneType(field.type, depth + 1, limits);
-      if (type === null) continue;
-      if (field.name === '') {
-        throw new IcebergError('invalid', 'schema.empty-name', 'A column has an empty name');
+  fields(
+    existing: readonly NestedField[],
+    arrived: readonly InferredField[],
+    parent: readonly string[],
+  ): readonly NestedField[] {
+    checkDepth(parent.length, this.#limits);
+    let fields = existing;
+    for (const field of arrived) {
+      const path = [...parent, field.name];
+      const index = indexOfName(fields, field.name);
+      const known = fields[index];
+      if (known === undefined) {
+        const added = this.#newField(field, path);
+        if (added !== null) fields = [...fields, added];
+      } else {
+        const type = this.#type(known.id, known.type, field.type, path);
+        if (type !== known.type) fields = fields.with(index, { ...known, type });
       }
-      // A column's own id comes before those nested in it.
-      const id = ids.next();
-      const added = { id, name: field.name, required: false, type: assignTypeIds(type, ids) };
-      fields = [...fields, added];
-    } else {
-      const type = unionType(known.type, field.type, ids, depth + 1, limits);
-      if (type !== known.type) fields = fields.with(index, { ...known, type });
     }
+    return fields;
   }
-  return fields;
-}
 
-function unionType(
-  known: Type,
-  found: InferredType,
-  ids: FieldIdSource,
-  depth: number,
-  limits: SchemaLimits,
-): Type {
-  if (typeof found === 'string') return known;
-  if (known.type === 'struct' && found.type === 'struct') {
-    const fields = unionFields(known.fields, found.fields, ids, depth, limits);
-    return fields === known.fields ? known : { ...known, fields };
+  #newField(field: InferredField, path: readonly string[]): NestedField | null {
+    const type = pruneType(field.type, path.length, this.#limits);
+    if (type === null) return null;
+    if (this.#policy === 'strict') {
+      this.missingColumns.push([...path]);
+      return null;
+    }
+    if (field.name === '') {
+      throw new IcebergError('invalid', 'schema.empty-name', 'A column has an empty name');
+    }
+    // A column's own id comes before those nested in it.
+    const id = this.ids.next();
+    const added: NestedField = {
+      id,
+      name: field.name,
+      required: false,
+      type: assignTypeIds(type, this.ids),
+    };
+    checkField(added, path, this.#formatVersion);
+    return added;
   }
-  if (known.type === 'list' && found.type === 'list') {
-    const element = unionType(known.element, found.element, ids, depth + 1, limits);
-    return element === known.element ? known : { ...known, element };
-  }
-  if (known.type === 'map' && found.type === 'map') {
-    // Keys are never evolved: the spec forbids it.
-    const value = unionType(known.value, found.value, ids, depth + 1, limits);
-    return value === known.value ? known : { ...known, value };
-  }
-  return known;
-}
 
-/** The type without what has no leaf, and with names folded; null when nothing is left. */
-function pruneType(type: InferredType, depth: number, limits: SchemaLimits): InferredType | null {
-  checkDepth(depth, limits);
-  if (typeof type === 'string') return type === '' || type === 'unknown' ? null : type;
-  switch (type.type) {
-    case 'struct': {
-      const fields = pruneFields(type.fields, depth, limits);
-      return fields.length === 0 ? null : { type: 'struct', fields };
+  /** `fieldId` is that of the field, element or value whose type `known` is. */
+  #type(fieldId: number, known: Type, arrived: InferredType, path: readonly string[]): Type {
+    if (isPrimitive(known)) return this.#primitive(fieldId, known, arrived, path);
+    if (typeof arrived === 'string') return known;
+    if (known.type === 'struct' && arrived.type === 'struct') {
+      const fields = this.fields(known.fields, arrived.fields, path);
+      return fields === known.fields ? known : { ...known, fields };
     }
-    case 'list': {
-      const element = pruneType(type.element, depth + 1, limits);
-      return element === null ? null : { type: 'list', element };
+    if (known.type === 'list' && arrived.type === 'list') {
+      const elementPath = [...path, 'element'];
+      const element = this.#type(known.elementId, known.element, arrived.element, elementPath);
+      return element === known.element ? known : { ...known, element };
     }
-    case 'map': {
-      const key = pruneType(type.key, depth + 1, limits);
-      const value = pruneType(type.value, depth + 1, limits);
-      return key === null || value === null ? null : { type: 'map', key, value };
+    if (known.type === 'map' && arrived.type === 'map') {
+      // Keys are never evolved: the spec forbids it.
+      const value = this.#type(known.valueId, known.value, arrived.value, [...path, 'value']);
+      return value === known.value ? known : { ...known, value };
     }
+    return known;
   }
-}
 
-function pruneFields(
-  fields: readonly InferredField[],
-  depth: number,
-  limits: SchemaLimits,
-): InferredField[] {
-  const byName = new Map<string, InferredField>();
-  for (const { name, type } of fields) {
-    const pruned = pruneType(type, depth + 1, limits);
-    if (pruned === null) continue;
-    if (name === '') {
-      throw new IcebergError('invalid', 'schema.empty-name', 'A nested field has an empty name');
-    }
-    const folded = foldedName(name);
-    const first = byName.get(folded);
-    if (first === undefined) {
-      byName.set(folded, { name, type: pruned });
-    } else if (isStruct(first.type) && isStruct(pruned)) {
-      // `{"o":{"X":…},"O":{"Y":…}}` is one struct with both fields.
-      const merged = pruneFields([...first.type.fields, ...pruned.fields], depth, limits);
-      byName.set(folded, { name: first.name, type: { type: 'struct', fields: merged } });
-    }
+  #primitive(
+    fieldId: number,
+    known: PrimitiveType,
+    arrived: InferredType,
+    path: readonly string[],
+  ): Type {
+    if (this.#policy !== 'widen') return known;
+    const pruned = pruneType(arrived, path.length, this.#limits);
+    if (pruned === null) return known;
+    // A nested type may only replace `unknown`; ids are drawn once that is certain.
+    const isNested = typeof pruned !== 'string';
+    if (isNested && known.type !== 'unknown') return known;
+    const type = isNested ? assignTypeIds(pruned, this.ids) : parsePrimitiveType(pruned);
+    const mayWiden = canPromote(known, type, this.#formatVersion) && this.#mayWiden(fieldId, known);
+    return mayWiden ? type : known;
   }
-  return [...byName.values()];
-}
-
-function isStruct(type: InferredType): type is InferredStruct {
-  return typeof type !== 'string' && type.type === 'struct';
-}
-
-function checkDepth(depth: number, limits: SchemaLimits): void {
-  if (depth <= limits.depthMax) return;
-  throw new IcebergError(
-    'invalid',
-    'schema.too-deep',
-    `Columns are nested deeper than ${limits.depthMax} levels`,
-    { context: { limit: limits.depthMax } },
-  );
 }

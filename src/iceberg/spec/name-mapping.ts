@@ -17,8 +17,9 @@ interface MappedField {
 }
 
 /**
- * The mapping with an entry for every field of the schema. A name that a new column took over moves
- * to it, so that the data of a dropped column of that name does not come back.
+ * The mapping with an entry for every field of the schema. A renamed column is found by its new name
+ * too. A name that a column of the schema has is that column's alone, so that the data of a dropped
+ * column of that name does not come back.
  */
 export function updateNameMapping(text: string, schema: Schema): string {
   const mapping = parseFields(new JsonNode(parseJson(text), NAME_MAPPING_PROPERTY));
@@ -52,14 +53,18 @@ function childrenOf(type: Type): Child[] {
 function merge(mapping: readonly MappedField[], children: readonly Child[]): MappedField[] {
   const known = new Set(mapping.map((field) => field.fieldId));
   const added = children.filter((child) => !known.has(child.id));
-  const takenNames = new Set(added.map((child) => child.name));
+  const ownerOf = new Map(children.map((child) => [child.name, child.id]));
   const kept = mapping
     .map((field) => {
       const child = children.find((one) => one.id === field.fieldId);
+      const names = field.names.filter(
+        (name) => (ownerOf.get(name) ?? field.fieldId) === field.fieldId,
+      );
+      if (child === undefined) return { ...field, names };
       return {
-        names: field.names.filter((name) => !takenNames.has(name)),
+        names: names.includes(child.name) ? names : [...names, child.name],
         fieldId: field.fieldId,
-        fields: child === undefined ? field.fields : merge(field.fields, childrenOf(child.type)),
+        fields: merge(field.fields, childrenOf(child.type)),
       };
     })
     .filter((field) => field.names.length > 0);

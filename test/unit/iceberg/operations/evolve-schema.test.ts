@@ -2,14 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { applyUpdates } from '../../../../src/iceberg/metadata/apply-updates.ts';
 import { checkRequirements } from '../../../../src/iceberg/metadata/check-requirements.ts';
 import { newTableMetadata } from '../../../../src/iceberg/metadata/new-table.ts';
-import {
-  DEFAULT_SCHEMA_LIMITS,
-  evolveSchema,
-  unionByName,
-} from '../../../../src/iceberg/operations/evolve-schema.ts';
+import { JsonNode } from '../../../../src/iceberg/json.ts';
+import { unionByName } from '../../../../src/iceberg/metadata/union-by-name.ts';
+import { evolveSchema } from '../../../../src/iceberg/operations/evolve-schema.ts';
 import { schemaFieldIds } from '../../../../src/iceberg/spec/data-types.ts';
 import type { InferredStruct, InferredType } from '../../../../src/iceberg/spec/inferred-type.ts';
-import { serializeSchema } from '../../../../src/iceberg/spec/schema-json.ts';
+import {
+  parseSchema,
+  serializeSchema,
+  serializeType,
+} from '../../../../src/iceberg/spec/schema-json.ts';
 import { currentSchema } from '../../../../src/iceberg/spec/table-metadata-rules.ts';
 import type { TableMetadata } from '../../../../src/iceberg/spec/table-metadata.ts';
 import { struct } from '../fixtures.ts';
@@ -188,13 +190,149 @@ describe('unionByName', () => {
     if (schema === undefined) throw new Error('no schema');
     const limits = { columnsMax: 3, depthMax: 4 };
     const wide = struct(['a', 'long'], ['b', 'long'], ['c', 'long']);
-    expect(() => unionByName(schema, wide, lastColumnId, limits)).toThrow(
+    expect(() => unionByName(schema, wide, lastColumnId, { limits })).toThrow(
       expect.objectContaining({ code: 'schema.too-many-columns' }),
     );
     let deep: InferredType = 'long';
     for (let i = 0; i < 40; i += 1) deep = struct(['n', deep]);
-    expect(() =>
-      unionByName(schema, struct(['d', deep]), lastColumnId, DEFAULT_SCHEMA_LIMITS),
-    ).toThrow(expect.objectContaining({ code: 'schema.too-deep' }));
+    expect(() => unionByName(schema, struct(['d', deep]), lastColumnId)).toThrow(
+      expect.objectContaining({ code: 'schema.too-deep' }),
+    );
+  });
+});
+
+describe('the schema policy', () => {
+  function columns(fields: [string, string][], rules: Parameters<typeof unionByName>[3]) {
+    const known = fields.map(([name, type], i) => ({ id: i + 1, name, required: false, type }));
+    const schema = parseSchema(new JsonNode({ type: 'struct', fields: known }));
+    return (arrived: InferredStruct) => unionByName(schema, arrived, fields.length, rules);
+  }
+
+  function types(union: ReturnType<typeof unionByName>): unknown[] {
+    return union.schema.fields.map(({ type }) => serializeType(type));
+  }
+
+  it('strict adds nothing and names what is missing, the topmost name of each', () => {
+    const before = table(struct(['id', 'long'], ['c', struct(['x', 'long'])]));
+    const arrived = struct(
+      ['ID', 'long'],
+      ['c', struct(['x', 'long'], ['addr', struct(['zip', 'string'])])],
+      ['a.b', 'long'],
+      ['nothing', 'unknown'],
+      ['_file', 'string'],
+    );
+    const union = unionByName(currentSchema(before), arrived, before.lastColumnId, {
+      policy: 'strict',
+    });
+    expect(union.missingColumns).toEqual([['c', 'addr'], ['a.b'], ['_file']]);
+    expect(union.changed).toBe(false);
+    expect(union.lastColumnId).toBe(before.lastColumnId);
+    expect(evolveSchema(before, arrived, { policy: 'strict' })).toBeNull();
+  });
+
+  it('add never changes the type of a column', () => {
+    const union = columns([['n', 'int']], { policy: 'add' })(struct(['n', 'long']));
+    expect(union.changed).toBe(false);
+  });
+
+  it('widen adds columns, and promotes where the specification allows it', () => {
+    const union = columns(
+      [
+        ['n', 'int'],
+        ['f', 'float'],
+        ['d', 'decimal(9,2)'],
+        ['s', 'string'],
+        ['l', 'long'],
+      ],
+      { policy: 'widen', formatVersion: 2 },
+    )(
+      struct(
+        ['N', 'long'],
+        ['f', 'double'],
+        ['d', 'decimal(18,2)'],
+        ['s', 'long'],
+        ['l', 'double'],
+        ['x', 'long'],
+      ),
+    );
+    expect(types(union)).toEqual(['long', 'double', 'decimal(18,2)', 'string', 'long', 'long']);
+    expect(union.schema.fields.map((field) => field.name).join('')).toBe('nfdslx');
+  });
+
+  it('C036: widen never goes between timestamps with and without a zone, nor to a smaller scale', () => {
+    const union = columns(
+      [
+        ['a', 'timestamp'],
+        ['b', 'timestamptz'],
+        ['c', 'decimal(9,2)'],
+        ['d', 'date'],
+      ],
+      { policy: 'widen', formatVersion: 3 },
+    )(
+      struct(
+        ['a', 'timestamptz'],
+        ['b', 'timestamp'],
+        ['c', 'decimal(18,3)'],
+        ['d', 'timestamptz'],
+      ),
+    );
+    expect(union.changed).toBe(false);
+  });
+
+  it('widen promotes dates and unknown columns in version 3 only, and at any depth', () => {
+    const fields: [string, string][] = [
+      ['d', 'date'],
+      ['u', 'unknown'],
+    ];
+    const arrived = struct(['d', 'timestamp'], ['u', struct(['x', 'long'])]);
+    expect(
+      columns(fields, { policy: 'widen', formatVersion: 2 })(arrived).schema.fields[0]?.type,
+    ).toEqual({ type: 'date' });
+    expect(types(columns(fields, { policy: 'widen', formatVersion: 3 })(arrived))).toEqual([
+      'timestamp',
+      { type: 'struct', fields: [{ id: 3, name: 'x', required: false, type: 'long' }] },
+    ]);
+    const nested = table(struct(['o', struct(['l', list('int')])]));
+    const wide = struct(['o', struct(['l', list('long')])]);
+    const change = evolveSchema(nested, wide, { policy: 'widen' });
+    expect(JSON.stringify(change?.updates)).toContain('"elementId":3,"element":{"type":"long"}');
+  });
+
+  it('widen leaves a date alone that partition values are made of', () => {
+    const spec = (transform: string) => ({
+      specId: 0,
+      fields: [{ sourceId: 1, fieldId: 1000, name: 'd_p', transform }],
+    });
+    const before = { ...table(struct(['d', 'date'])), formatVersion: 3, nextRowId: 0n } as const;
+    const arrived = struct(['d', 'timestamp']);
+    const change = (transform: string) =>
+      evolveSchema({ ...before, partitionSpecs: [spec(transform)] }, arrived, { policy: 'widen' });
+    expect(change('bucket[4]')).toBeNull();
+    expect(change('identity')).toBeNull();
+    expect(change('month')).not.toBeNull();
+  });
+
+  it('C040: no column is added that has the name of a partition field', () => {
+    const before = {
+      ...table(struct(['ts', 'timestamptz'])),
+      partitionSpecs: [
+        {
+          specId: 0,
+          fields: [{ sourceId: 1, fieldId: 1000, name: 'ts_day', transform: 'day' }],
+        },
+      ],
+    };
+    expect(() => evolveSchema(before, struct(['TS_day', 'string']))).toThrow(
+      expect.objectContaining({ kind: 'invalid', code: 'schema.partition-name' }),
+    );
+  });
+
+  it('adds the types of version 3 to tables of version 3 only', () => {
+    const before = table(struct(['id', 'long']));
+    expect(() => evolveSchema(before, struct(['n', 'timestamp_ns']))).toThrow(
+      expect.objectContaining({ kind: 'invalid', code: 'type.needs-version-3' }),
+    );
+    const upgraded = { ...before, formatVersion: 3, nextRowId: 0n } as const;
+    expect(evolveSchema(upgraded, struct(['n', 'timestamp_ns']))).not.toBeNull();
   });
 });
