@@ -44,7 +44,7 @@ describe('bounds of strings', () => {
     expect(boundsOf('string', '😀', '～')).toEqual(['efbd9e', 'f09f9880']);
   });
 
-  it('contain every value and are as long as they may be', () => {
+  it('contain every value and are as long as they may be', { timeout: 60_000 }, () => {
     const anyText = fc.string({ unit: 'binary', maxLength: 40 });
     fc.assert(
       fc.property(fc.array(anyText, { minLength: 1, maxLength: 8 }), (values) => {

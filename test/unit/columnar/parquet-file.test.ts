@@ -124,7 +124,7 @@ describe('reading back by parquet-wasm', () => {
       elementRequired: false,
     }) as const;
 
-  it('gives nested values as they were, across pages (C125)', () => {
+  it('gives nested values as they were, across pages (C125)', { timeout: 60_000 }, () => {
     const target = schema(
       field(1, 'id', 'long'),
       field(
@@ -258,44 +258,48 @@ describe('reading back by parquet-wasm', () => {
 });
 
 describe('memory', () => {
-  it('stays bounded and bytes leave early, however many rows one file takes', () => {
-    const target = schema(field(1, 'id', 'string'), field(2, 'n', 'long'));
-    const kernel = newKernel();
-    let handedOut = 0;
-    let beforeFinish = 0;
-    const decoder = kernel.createBodyDecoder('ndjson', { ...LIMITS, sliceBytes: 1 << 18 });
-    const encoder = kernel.createParquetEncoder(
-      target,
-      { ...OPTIONS, rowGroupBytes: 4 << 20 },
-      (chunk) => {
-        handedOut += chunk.length;
-      },
-    );
-    let seed = 1;
-    const random = () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0);
-    for (let part = 0; part < 40; part += 1) {
-      const rows = Array.from({ length: 5000 }, () => ({
-        id: `${random()}-${random()}-${random()}-${random()}`,
-        n: random(),
-      }));
-      decoder.push(Buffer.from(`${ndjson(...rows)}\n`));
+  it(
+    'stays bounded and bytes leave early, however many rows one file takes',
+    { timeout: 60_000 },
+    () => {
+      const target = schema(field(1, 'id', 'string'), field(2, 'n', 'long'));
+      const kernel = newKernel();
+      let handedOut = 0;
+      let beforeFinish = 0;
+      const decoder = kernel.createBodyDecoder('ndjson', { ...LIMITS, sliceBytes: 1 << 18 });
+      const encoder = kernel.createParquetEncoder(
+        target,
+        { ...OPTIONS, rowGroupBytes: 4 << 20 },
+        (chunk) => {
+          handedOut += chunk.length;
+        },
+      );
+      let seed = 1;
+      const random = () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0);
+      for (let part = 0; part < 40; part += 1) {
+        const rows = Array.from({ length: 5000 }, () => ({
+          id: `${random()}-${random()}-${random()}-${random()}`,
+          n: random(),
+        }));
+        decoder.push(Buffer.from(`${ndjson(...rows)}\n`));
+        while (decoder.ready) {
+          decoder.decodeInto(target, encoder);
+          decoder.advance();
+        }
+        beforeFinish = handedOut;
+        expect(encoder.encodedBytes).toBeGreaterThanOrEqual(handedOut);
+      }
+      decoder.finish();
       while (decoder.ready) {
         decoder.decodeInto(target, encoder);
         decoder.advance();
       }
-      beforeFinish = handedOut;
-      expect(encoder.encodedBytes).toBeGreaterThanOrEqual(handedOut);
-    }
-    decoder.finish();
-    while (decoder.ready) {
-      decoder.decodeInto(target, encoder);
-      decoder.advance();
-    }
-    const file = encoder.finish();
-    expect(file.recordCount).toBe(200_000n);
-    expect(file.splitOffsets.length).toBeGreaterThan(1);
-    expect(beforeFinish).toBeGreaterThan(0);
-    expect(BigInt(handedOut)).toBe(file.fileSizeInBytes);
-    expect(kernel.memoryBytes).toBeLessThan(32 << 20);
-  });
+      const file = encoder.finish();
+      expect(file.recordCount).toBe(200_000n);
+      expect(file.splitOffsets.length).toBeGreaterThan(1);
+      expect(beforeFinish).toBeGreaterThan(0);
+      expect(BigInt(handedOut)).toBe(file.fileSizeInBytes);
+      expect(kernel.memoryBytes).toBeLessThan(32 << 20);
+    },
+  );
 });
