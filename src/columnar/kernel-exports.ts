@@ -158,7 +158,11 @@ export class KernelExports {
       message: string;
       context: ErrorContext;
     };
-    return new IcebergError(facts.kind, facts.code, facts.message, { context: facts.context });
+    const { line, column } = facts.context;
+    const place = line === undefined ? '' : `Line ${line}, column ${column}: `;
+    return new IcebergError(facts.kind, facts.code, place + facts.message, {
+      context: facts.context,
+    });
   }
 
   #poison(cause: unknown): unknown {

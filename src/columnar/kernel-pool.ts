@@ -1,26 +1,27 @@
 /**
  * Lends kernel instances, each to one caller at a time, so that their memory together stays bounded.
  * Linear memory never shrinks: an instance that has grown is dropped rather than kept.
+ *
+ * A caller asks again until it is its turn, instead of waiting for another caller's promise: the
+ * Workers runtime takes a request that waits for nothing of its own for hung. For the same reason a
+ * loan ends by itself: a request that is killed never gives its instance back.
  */
 
 import { IcebergError } from '../iceberg/errors.ts';
+import type { Clock } from '../iceberg/ports.ts';
 import type { Kernel } from './kernel.ts';
 import type { KernelInstance } from './kernel-port.ts';
 
 export interface KernelPoolOptions {
-  /** Instances alive at once. */
+  /** Instances lent at once. */
   readonly instancesMax: number;
   /** Callers that may wait for one; the next is turned away. */
   readonly waitersMax: number;
   /** An instance whose memory has grown beyond this is not used again. */
   readonly keptMemoryBytesMax: number;
+  /** After this a loan no longer counts, and its instance is not used again. */
+  readonly loanMsMax: number;
 }
-
-export const KERNEL_POOL_DEFAULTS: KernelPoolOptions = {
-  instancesMax: 3,
-  waitersMax: 64,
-  keptMemoryBytesMax: 48 * 1024 * 1024,
-};
 
 /** An exclusive loan; `release` ends it, a second call does nothing. */
 export interface KernelLease {
@@ -28,34 +29,45 @@ export interface KernelLease {
   release(): void;
 }
 
-interface Waiter {
-  resolve(lease: KernelLease): void;
-  reject(error: unknown): void;
-}
+const ASK_AGAIN_MS = 4;
 
 export class KernelPool {
   readonly #create: () => Kernel;
+  readonly #clock: Clock;
   readonly #options: KernelPoolOptions;
   readonly #idle: Kernel[] = [];
-  readonly #waiters: Waiter[] = [];
-  #lentCount = 0;
+  /** When each loan ends by itself. */
+  readonly #loans = new Map<Kernel, number>();
+  /** Who waits, in order, and when each last asked: one that asks no more has been killed. */
+  readonly #waiting = new Map<symbol, number>();
 
-  constructor(create: () => Kernel, options: KernelPoolOptions = KERNEL_POOL_DEFAULTS) {
+  constructor(create: () => Kernel, clock: Clock, options: KernelPoolOptions) {
     this.#create = create;
+    this.#clock = clock;
     this.#options = options;
   }
 
   /** Waits for a free instance. @throws overloaded `kernel.busy` when too many wait already */
   async acquire(): Promise<KernelLease> {
-    if (this.#lentCount < this.#options.instancesMax) return this.#lend();
-    if (this.#waiters.length >= this.#options.waitersMax) {
+    this.#forgetTheDead();
+    if (this.#waiting.size === 0 && this.#isOneFree()) return this.#lend();
+    if (this.#waiting.size >= this.#options.waitersMax) {
       throw new IcebergError('overloaded', 'kernel.busy', 'Too many requests are being decoded', {
         context: { retryAfterSeconds: 1 },
       });
     }
-    return await new Promise((resolve, reject) => {
-      this.#waiters.push({ resolve, reject });
-    });
+    const self = Symbol('waiter');
+    try {
+      for (;;) {
+        this.#waiting.set(self, this.#clock.nowMs());
+        await this.#clock.sleep(ASK_AGAIN_MS);
+        this.#forgetTheDead();
+        const [first] = this.#waiting.keys();
+        if ((first === self || first === undefined) && this.#isOneFree()) return this.#lend();
+      }
+    } finally {
+      this.#waiting.delete(self);
+    }
   }
 
   /** Runs `action` with an instance and takes it back, whatever happens. @throws as `acquire` */
@@ -68,32 +80,30 @@ export class KernelPool {
     }
   }
 
+  #isOneFree(): boolean {
+    return this.#loans.size < this.#options.instancesMax;
+  }
+
+  #forgetTheDead(): void {
+    const nowMs = this.#clock.nowMs();
+    for (const [kernel, endsMs] of this.#loans) if (endsMs <= nowMs) this.#loans.delete(kernel);
+    const askedMsMin = nowMs - this.#options.loanMsMax;
+    for (const [waiter, askedMs] of this.#waiting) {
+      if (askedMs < askedMsMin) this.#waiting.delete(waiter);
+    }
+  }
+
   #lend(): KernelLease {
-    // Counted only once it exists: making an instance may fail for lack of memory.
     const kernel = this.#idle.pop() ?? this.#create();
-    this.#lentCount += 1;
-    let isReleased = false;
-    return {
-      kernel,
-      release: () => {
-        if (isReleased) return;
-        isReleased = true;
-        this.#takeBack(kernel);
-      },
-    };
+    this.#loans.set(kernel, this.#clock.nowMs() + this.#options.loanMsMax);
+    return { kernel, release: () => this.#takeBack(kernel) };
   }
 
   #takeBack(kernel: Kernel): void {
-    this.#lentCount -= 1;
+    // False for a second call, and for a loan that has ended by itself.
+    if (!this.#loans.delete(kernel)) return;
     if (!kernel.isPoisoned && kernel.memoryBytes <= this.#options.keptMemoryBytesMax) {
       this.#idle.push(kernel);
-    }
-    const next = this.#waiters.shift();
-    if (next === undefined) return;
-    try {
-      next.resolve(this.#lend());
-    } catch (error) {
-      next.reject(error);
     }
   }
 }

@@ -46,7 +46,10 @@ export interface IngestPorts {
   /** The shard that takes the batch. */
   readonly shard: IngestShardRpc;
   readonly committer: TableCommitterRpc;
+  /** For bodies that are here whole: lent for milliseconds. */
   readonly kernels: KernelLender;
+  /** For streamed bodies: lent for as long as the sender takes, so never the ones above. */
+  readonly streamKernels: KernelLender;
   readonly random: RandomSource;
   readonly createDigest: () => BodyDigest;
 }
@@ -129,7 +132,7 @@ async function ingestStreamed(
   try {
     const table = new GrowingTable(request, ports.committer, limits);
     await table.load();
-    await ports.kernels.use(async (kernel) => {
+    await ports.streamKernels.use(async (kernel) => {
       let appending: Promise<unknown> = Promise.resolve();
       try {
         await feed(
@@ -275,7 +278,7 @@ function refuseRejected(decoded: DecodedSlice): void {
   throw new IcebergError(
     'invalid',
     'rows.rejected',
-    `Row ${row}, column "${column}": ${first.message} Nothing of the request was kept (on-error=reject).`,
+    `Row ${row}, column "${column}": ${first.message}; nothing of the request was kept (on-error=reject).`,
     { context: { row, column, reason: code, rowsRejected: decoded.rejected.length } },
   );
 }

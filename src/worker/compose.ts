@@ -10,6 +10,7 @@ import type { Env } from './config.ts';
 import { readSettings } from './config.ts';
 import { readHttpSettings } from './http-settings.ts';
 import { committerOf, shardOf } from './object-stubs.ts';
+import { STREAM_KERNELS, WHOLE_BODY_KERNELS } from './kernel-budgets.ts';
 import { createLogger, workerClock, workerRandom } from './platform.ts';
 import type { AppServices } from './services.ts';
 
@@ -22,7 +23,8 @@ export function composeServices(env: Env): AppServices {
     settings: readHttpSettings(env),
     limits: INGEST_LIMITS,
     catalog: new DirectCatalog({ store, clock: workerClock, logger }),
-    kernels: new KernelPool(createBundledKernel),
+    kernels: new KernelPool(createBundledKernel, workerClock, WHOLE_BODY_KERNELS),
+    streamKernels: new KernelPool(createBundledKernel, workerClock, STREAM_KERNELS),
     clock: workerClock,
     random: workerRandom,
     logger,

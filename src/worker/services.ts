@@ -20,6 +20,7 @@ export interface AppServices {
   readonly limits: IngestLimits;
   readonly catalog: Pick<Catalog, 'listNamespaces' | 'listTables'>;
   readonly kernels: KernelLender;
+  readonly streamKernels: KernelLender;
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;

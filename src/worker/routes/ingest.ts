@@ -42,6 +42,7 @@ export function ingestRoutes(services: AppServices): Hono {
         shard,
         committer: services.committer(identifier),
         kernels: services.kernels,
+        streamKernels: services.streamKernels,
         random: services.random,
         createDigest: services.createDigest,
       },

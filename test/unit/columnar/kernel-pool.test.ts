@@ -6,8 +6,15 @@ import { newKernel } from './kernel-fixture.ts';
 
 const MIB = 1024 * 1024;
 
+const realSleep = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+
 /** A pool of stand-ins whose memory and state the test sets. */
 function pool(options: { instancesMax: number; waitersMax: number }) {
+  const clock = { nowMs: () => Date.now() + shiftMs, sleep: realSleep };
+  let shiftMs = 0;
   const made: { memoryBytes: number; isPoisoned: boolean }[] = [];
   const kernels = new KernelPool(
     () => {
@@ -15,9 +22,13 @@ function pool(options: { instancesMax: number; waitersMax: number }) {
       made.push(kernel);
       return kernel as unknown as Kernel;
     },
-    { ...options, keptMemoryBytesMax: 48 * MIB },
+    clock,
+    { ...options, keptMemoryBytesMax: 48 * MIB, loanMsMax: 60_000 },
   );
-  return { kernels, made };
+  const passTime = (ms: number): void => {
+    shiftMs += ms;
+  };
+  return { kernels, made, passTime };
 }
 
 describe('a pool of kernels', () => {
@@ -29,7 +40,7 @@ describe('a pool of kernels', () => {
       isServed = true;
       return lease;
     });
-    await Promise.resolve();
+    await realSleep(20);
     expect(isServed).toBe(false);
     await expect(kernels.acquire()).rejects.toMatchObject({
       kind: 'overloaded',
@@ -61,6 +72,30 @@ describe('a pool of kernels', () => {
     expect(made).toHaveLength(3);
   });
 
+  it('lends on when a caller was killed and never gave its instance back', async () => {
+    const { kernels, made, passTime } = pool({ instancesMax: 1, waitersMax: 1 });
+    const lost = await kernels.acquire();
+    passTime(60_001);
+    const next = await kernels.acquire();
+    expect(next.kernel).not.toBe(lost.kernel);
+    lost.release();
+    await expect(Promise.race([kernels.acquire(), realSleep(20)])).resolves.toBeUndefined();
+    next.release();
+    expect(made).toHaveLength(2);
+  });
+
+  it('serves those who wait in the order they came', async () => {
+    const { kernels } = pool({ instancesMax: 1, waitersMax: 3 });
+    const first = await kernels.acquire();
+    const order: number[] = [];
+    const waiting = [1, 2, 3].map(async (number) => {
+      await kernels.use(() => order.push(number));
+    });
+    first.release();
+    await Promise.all(waiting);
+    expect(order).toEqual([1, 2, 3]);
+  });
+
   it('takes the instance back when its user fails', async () => {
     const { kernels } = pool({ instancesMax: 1, waitersMax: 0 });
     const failing = kernels.use(() => {
@@ -77,7 +112,8 @@ describe('a pool of kernels', () => {
         if (isBroken) throw new Error('no memory');
         return { memoryBytes: 100 * MIB, isPoisoned: false } as unknown as Kernel;
       },
-      { instancesMax: 1, waitersMax: 1, keptMemoryBytesMax: 48 * MIB },
+      { nowMs: () => Date.now(), sleep: realSleep },
+      { instancesMax: 1, waitersMax: 1, keptMemoryBytesMax: 48 * MIB, loanMsMax: 60_000 },
     );
     const lease = await kernels.acquire();
     const waiting = kernels.acquire();

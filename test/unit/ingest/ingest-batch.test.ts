@@ -57,7 +57,14 @@ function makeRun(columns: readonly string[] | null = ['n']) {
         idempotencyKey: null,
         ...request,
       },
-      { shard, committer, kernels, random, createDigest: () => new NodeDigest() },
+      {
+        shard,
+        committer,
+        kernels,
+        streamKernels: kernels,
+        random,
+        createDigest: () => new NodeDigest(),
+      },
       LIMITS,
     );
   };

@@ -37,6 +37,7 @@ function makeApp(settings: Partial<HttpSettings> = {}) {
       listTables: async (levels) => (levels[0] === 'a' ? [{ namespace: ['a'], name: 'b' }] : []),
     },
     kernels: new FakeKernels(),
+    streamKernels: new FakeKernels(),
     clock: { nowMs: () => 0, sleep: async () => undefined },
     random: {
       uuid: () => '00000000-0000-4000-8000-000000000001',

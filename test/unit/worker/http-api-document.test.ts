@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { KERNEL_POOL_DEFAULTS } from '../../../src/columnar/kernel-pool.ts';
+import { STREAM_KERNELS } from '../../../src/worker/kernel-budgets.ts';
 import { INGEST_LIMITS } from '../../../src/ingest/limits.ts';
 
 const MIB = 1024 * 1024;
@@ -44,8 +44,8 @@ describe('docs/http-api.md', () => {
     expect(row('body after gunzip')).toContain(`${INGEST_LIMITS.decodedBytesMax / MIB / 1024} GiB`);
     expect(row('body after gunzip')).toContain(`${INGEST_LIMITS.inflateRatioMax} times`);
     expect(row('one row')).toContain(`${INGEST_LIMITS.rowBytesMax / MIB} MiB`);
-    const { instancesMax, waitersMax } = KERNEL_POOL_DEFAULTS;
-    expect(row('bodies decoded')).toContain(`${instancesMax}, and ${waitersMax} waiting`);
+    const { instancesMax, waitersMax } = STREAM_KERNELS;
+    expect(row('bodies decoded at once')).toContain(`${instancesMax}, and ${waitersMax} waiting`);
     expect(row('time without')).toContain(`${INGEST_LIMITS.bodyIdleMsMax / 1000} s`);
   });
 });
