@@ -31,6 +31,11 @@ export function checkSchema(schema: Schema, formatVersion: number): void {
   }
   for (const { name } of schema.fields) checkTopLevelName(name);
   checkFields(schema.fields, [], formatVersion);
+  checkIdentifierFields(schema);
+}
+
+/** @throws invalid `schema.identifier-field` */
+export function checkIdentifierFields(schema: Schema): void {
   for (const id of schema.identifierFieldIds) checkIdentifierField(schema, id);
 }
 

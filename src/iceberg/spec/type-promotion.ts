@@ -1,6 +1,5 @@
 /** Which types a column may be widened to. Spec: "Schema Evolution". */
 
-import { primitiveTypeText } from './data-types.ts';
 import type { FormatVersion } from './table-metadata.ts';
 import type { PrimitiveType, Type } from './schema.ts';
 
@@ -21,8 +20,4 @@ export function canPromote(from: PrimitiveType, to: Type, formatVersion: FormatV
     default:
       return false;
   }
-}
-
-export function samePrimitive(left: PrimitiveType, right: PrimitiveType): boolean {
-  return primitiveTypeText(left) === primitiveTypeText(right);
 }
