@@ -23,6 +23,7 @@ import type { TableMetadata } from '../spec/table-metadata.ts';
 import { manifestCodec, newSyncMarker } from './manifest-files.ts';
 import { manifestOptions, readObject, writableVersion } from './manifest-files.ts';
 import { ManifestMerger } from './merge-manifests.ts';
+import { assignRowIds } from './row-lineage.ts';
 import type { StagedChange } from './staged-change.ts';
 
 export interface AppendContext {
@@ -256,32 +257,14 @@ function addedManifest(
   };
 }
 
-/**
- * Gives row ids to the data manifests that have none. Spec: "Row Lineage", "First Row ID
- * Assignment". Before version 3 (`firstRowId` null) nothing is assigned.
- */
-function assignRowIds(
-  manifests: readonly ManifestFile[],
-  firstRowId: bigint | null,
-): { manifests: readonly ManifestFile[]; addedRows: bigint | null } {
-  if (firstRowId === null) return { manifests, addedRows: null };
-  let next = firstRowId;
-  const assigned = manifests.map((manifest) => {
-    if (manifest.content !== 'data' || manifest.firstRowId !== null) return manifest;
-    const first = next;
-    next += (manifest.addedRowsCount ?? 0n) + (manifest.existingRowsCount ?? 0n);
-    return { ...manifest, firstRowId: first };
-  });
-  return { manifests: assigned, addedRows: next - firstRowId };
-}
-
 function addedEntry(dataFile: DataFile): ManifestEntry {
   return {
     status: 'added',
     snapshotId: null,
     sequenceNumber: null,
     fileSequenceNumber: null,
-    dataFile,
+    // Rows get their ids from the list a commit writes: one kept from elsewhere would count twice.
+    dataFile: { ...dataFile, firstRowId: null },
   };
 }
 
