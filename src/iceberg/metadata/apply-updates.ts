@@ -15,6 +15,7 @@ import { validateTableMetadata } from '../spec/table-metadata-rules.ts';
 import type { FormatVersion, TableMetadata } from '../spec/table-metadata.ts';
 import type { TableUpdate } from '../spec/table-update.ts';
 import { FORMAT_VERSION_PROPERTY, RESERVED_PROPERTIES } from '../table-properties.ts';
+import { checkSchemaVersion } from './schema-rules.ts';
 import { removeSnapshots, trimmedMetadataLog, updatedSnapshotLog } from './metadata-logs.ts';
 
 /** The id that means "the one this commit added last". */
@@ -151,6 +152,7 @@ function addSchema(draft: Draft, update: TableUpdate & { action: 'add-schema' })
       `last-column-id ${update.lastColumnId} is below ${metadata.lastColumnId}: ids are never reused`,
     );
   }
+  checkSchemaVersion(update.schema, metadata.formatVersion);
   const same = metadata.schemas.find((schema) => sameFields(schema, update.schema));
   const schemaId = same?.schemaId ?? 1 + highest(metadata.schemas.map((one) => one.schemaId));
   draft.lastAddedSchemaId = schemaId;

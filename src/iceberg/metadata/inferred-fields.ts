@@ -6,7 +6,7 @@
 import { IcebergError } from '../errors.ts';
 import { schemaFieldIds } from '../spec/data-types.ts';
 import type { InferredField, InferredStruct, InferredType } from '../spec/inferred-type.ts';
-import type { Schema } from '../spec/schema.ts';
+import type { Schema, Type } from '../spec/schema.ts';
 import { checkTopLevelName, foldedName } from './column-names.ts';
 
 export interface SchemaLimits {
@@ -48,6 +48,24 @@ export function checkDepth(depth: number, limits: SchemaLimits): void {
     `Columns are nested deeper than ${limits.depthMax} levels`,
     { context: { limit: limits.depthMax } },
   );
+}
+
+/** The same for all that is nested in a type; `depth` is that of the column it belongs to. */
+export function checkTypeDepth(type: Type, depth: number, limits: SchemaLimits): void {
+  checkDepth(depth, limits);
+  switch (type.type) {
+    case 'struct':
+      for (const field of type.fields) checkTypeDepth(field.type, depth + 1, limits);
+      return;
+    case 'list':
+      checkTypeDepth(type.element, depth + 1, limits);
+      return;
+    case 'map':
+      checkTypeDepth(type.key, depth + 1, limits);
+      checkTypeDepth(type.value, depth + 1, limits);
+      return;
+    default:
+  }
 }
 
 /** The type without what has no leaf, and with names folded; null when nothing is left. */

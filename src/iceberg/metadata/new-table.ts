@@ -13,7 +13,12 @@ import type { TableMetadata } from '../spec/table-metadata.ts';
 import { checkTableProperties, FORMAT_VERSION_PROPERTY } from '../table-properties.ts';
 import { assignFieldIds, FieldIdSource, reassignFieldIds } from './fresh-ids.ts';
 import type { SchemaLimits } from './inferred-fields.ts';
-import { checkColumnCount, DEFAULT_SCHEMA_LIMITS, prunedFields } from './inferred-fields.ts';
+import {
+  checkColumnCount,
+  checkTypeDepth,
+  DEFAULT_SCHEMA_LIMITS,
+  prunedFields,
+} from './inferred-fields.ts';
 import { checkPartitionSpec, checkSortOrder } from './layout-rules.ts';
 import { checkSchema } from './schema-rules.ts';
 
@@ -50,6 +55,7 @@ export function newTableMetadata(table: NewTable): TableMetadata {
   const ids = new FieldIdSource(0);
   const { schema, idMap } = schemaWithFreshIds(table.schema, ids, limits);
   checkColumnCount(schema, limits);
+  for (const field of schema.fields) checkTypeDepth(field.type, 1, limits);
   checkSchema(schema, formatVersion);
   const spec = partitionSpecOf(table.partitionSpec ?? UNPARTITIONED_SPEC, idMap);
   checkPartitionSpec(spec, schema);

@@ -34,6 +34,14 @@ export function checkSchema(schema: Schema, formatVersion: number): void {
   checkIdentifierFields(schema);
 }
 
+/**
+ * The least that is asked of a schema another writer commits: that readers of the table's version
+ * understand it. @throws invalid `type.needs-version-3`, `schema.default-needs-version-3`
+ */
+export function checkSchemaVersion(schema: Schema, formatVersion: number): void {
+  if (formatVersion < 3) checkFieldsVersion(schema.fields, [], formatVersion);
+}
+
 /** @throws invalid `schema.identifier-field` */
 export function checkIdentifierFields(schema: Schema): void {
   for (const id of schema.identifierFieldIds) checkIdentifierField(schema, id);
@@ -49,6 +57,35 @@ export function checkField(field: NestedField, path: Path, formatVersion: number
   }
   checkDefaults(field, path, formatVersion);
   checkType(field.type, path, formatVersion);
+}
+
+function checkFieldsVersion(
+  fields: readonly NestedField[],
+  parent: Path,
+  formatVersion: number,
+): void {
+  for (const field of fields) {
+    const path = [...parent, field.name];
+    if (field.initialDefault !== undefined) checkDefaults(field, path, formatVersion);
+    checkNestedVersion(field.type, path, formatVersion);
+  }
+}
+
+function checkNestedVersion(type: Type, path: Path, formatVersion: number): void {
+  switch (type.type) {
+    case 'struct':
+      checkFieldsVersion(type.fields, path, formatVersion);
+      return;
+    case 'list':
+      checkNestedVersion(type.element, [...path, 'element'], formatVersion);
+      return;
+    case 'map':
+      checkNestedVersion(type.key, [...path, 'key'], formatVersion);
+      checkNestedVersion(type.value, [...path, 'value'], formatVersion);
+      return;
+    default:
+      checkTypeVersion(type, path, formatVersion);
+  }
 }
 
 function checkDefaults(field: NestedField, path: Path, formatVersion: number): void {

@@ -12,7 +12,7 @@ import { assignTypeIds, FieldIdSource } from '../metadata/fresh-ids.ts';
 import type { SchemaLimits } from '../metadata/inferred-fields.ts';
 import {
   checkColumnCount,
-  checkDepth,
+  checkTypeDepth,
   DEFAULT_SCHEMA_LIMITS,
 } from '../metadata/inferred-fields.ts';
 import {
@@ -128,7 +128,6 @@ class SchemaDraft {
 
   #add(change: ColumnChange & { action: 'add' }): void {
     const { path, position } = change;
-    checkDepth(path.length, this.#limits);
     this.#setFields(
       editStruct(this.#schema.fields, path.slice(0, -1), (fields) => {
         const name = path.at(-1) ?? '';
@@ -161,6 +160,7 @@ class SchemaDraft {
       ...(initialDefault === null ? {} : { initialDefault }),
       ...(writeDefault === null ? {} : { writeDefault }),
     };
+    checkTypeDepth(field.type, path.length, this.#limits);
     checkField(field, path, this.#metadata.formatVersion);
     return field;
   }
@@ -210,6 +210,7 @@ class SchemaDraft {
       );
     }
     const widened = { ...withPromotedDefaults(column, from, to), type: to };
+    checkTypeDepth(to, path.length, this.#limits);
     checkField(widened, path, formatVersion);
     return widened;
   }

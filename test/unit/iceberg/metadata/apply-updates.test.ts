@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { JsonNode, parseJson, serializeJson } from '../../../../src/iceberg/json.ts';
 import { applyUpdates } from '../../../../src/iceberg/metadata/apply-updates.ts';
 import { checkRequirements } from '../../../../src/iceberg/metadata/check-requirements.ts';
+import type { PrimitiveTypeName, Schema } from '../../../../src/iceberg/spec/schema.ts';
 import type { TableMetadata } from '../../../../src/iceberg/spec/table-metadata.ts';
 import {
   parseTableRequirement,
@@ -144,6 +145,32 @@ describe('applyUpdates', () => {
     expect(() => apply(base, { action: 'add-schema', schema, lastColumnId: 2 })).toThrow(
       expect.objectContaining({ code: 'update.last-column-id' }),
     );
+  });
+
+  it('refuses types and defaults of version 3 in older tables, at any depth', () => {
+    const schema = (type: PrimitiveTypeName, initialDefault?: number): Schema => {
+      const field = { id: 5, name: 'x', required: false, type: { type } };
+      const fields = [initialDefault === undefined ? field : { ...field, initialDefault }];
+      const element = { type: 'struct', fields } as const;
+      const list = { type: 'list', elementId: 4, element, elementRequired: false } as const;
+      return {
+        schemaId: 1,
+        fields: [{ id: 3, name: 'l', required: false, type: list }],
+        identifierFieldIds: [],
+      };
+    };
+    const add = (metadata: TableMetadata, added: Schema) => () =>
+      applyUpdates(metadata, [{ action: 'add-schema', schema: added, lastColumnId: 5 }], {
+        nowMs: NOW_MS,
+        previousMetadataLocation: null,
+      });
+    const newer = makeTable({ formatVersion: 3, nextRowId: 0n });
+    expect(add(makeTable(), schema('timestamp_ns'))).toThrow(/l\.element\.x .* format version 3/);
+    expect(add(makeTable(), schema('int', 1))).toThrow(
+      expect.objectContaining({ kind: 'invalid', code: 'schema.default-needs-version-3' }),
+    );
+    expect(add(newer, schema('timestamp_ns'))).not.toThrow();
+    expect(add(newer, schema('int', 1))).not.toThrow();
   });
 
   it('advances the row ids of version 3 and refuses a snapshot that overlaps', () => {

@@ -210,6 +210,14 @@ describe('a declared table', () => {
     );
   });
 
+  it('is refused when it is nested too deeply', () => {
+    let type: unknown = 'long';
+    for (let id = 100; id < 140; id += 1) {
+      type = { type: 'list', 'element-id': id, element: type, 'element-required': false };
+    }
+    expect(() => declareColumn({ type })).toThrow(refusal('schema.too-deep'));
+  });
+
   it('has identifier fields that identify: required, no floats, outside of lists', () => {
     const of = (type: unknown, required: boolean) => () =>
       declare({
