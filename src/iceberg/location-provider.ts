@@ -5,6 +5,8 @@
 
 import { IcebergError } from './errors.ts';
 import type { TableIdentifier } from './ports.ts';
+import { murmur3 } from './spec/murmur3.ts';
+import { tableProperty, TABLE_PROPERTIES } from './table-properties.ts';
 
 /** Where a table's files go. All results are full URIs. */
 export interface LocationProvider {
@@ -24,14 +26,19 @@ export interface TableLocation {
   readonly properties: ReadonlyMap<string, string>;
 }
 
-/** Honours `write.data.path` and `write.metadata.path`. */
+/** Honours `write.data.path`, `write.metadata.path` and `write.object-storage.*`. */
 export function createLocationProvider(table: TableLocation): LocationProvider {
   const data = folderOf(table, 'write.data.path', 'data');
   const metadata = folderOf(table, 'write.metadata.path', 'metadata');
+  const isHashed = tableProperty(table.properties, TABLE_PROPERTIES.objectStorageEnabled);
+  const hasPartitions =
+    !isHashed || tableProperty(table.properties, TABLE_PROPERTIES.objectStoragePartitionedPaths);
   return {
     dataFile: (fileId, index, partition = '') => {
-      const folder = partition === '' ? data : `${data}/${partition}`;
-      return `${folder}/${String(index).padStart(5, '0')}-0-${fileId}.parquet`;
+      const name = `${String(index).padStart(5, '0')}-0-${fileId}.parquet`;
+      const path = partition === '' || !hasPartitions ? name : `${partition}/${name}`;
+      if (!isHashed) return `${data}/${path}`;
+      return `${data}/${hashFolders(path)}${hasPartitions ? '/' : '-'}${path}`;
     },
     manifest: (commitUuid, index) => `${metadata}/${commitUuid}-m${index}.avro`,
     manifestList: (snapshotId, attempt, commitUuid) =>
@@ -112,6 +119,15 @@ export function stripTrailingSlashes(location: string): string {
     end -= 1;
   }
   return location.slice(0, end);
+}
+
+/**
+ * 20 bits of the path's hash, `0101/0110/1001/10110010`: stores that limit requests a key prefix then
+ * see many prefixes instead of one.
+ */
+export function hashFolders(path: string): string {
+  const bits = (murmur3(new TextEncoder().encode(path)) & 0xf_ffff).toString(2).padStart(20, '0');
+  return `${bits.slice(0, 4)}/${bits.slice(4, 8)}/${bits.slice(8, 12)}/${bits.slice(12)}`;
 }
 
 function canonicalScheme(uri: string): string {

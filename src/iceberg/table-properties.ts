@@ -42,6 +42,9 @@ export const TABLE_PROPERTIES = {
   rowGroupBytes: integer('write.parquet.row-group-size-bytes', 134_217_728, 1, 2 ** 31 - 1),
   pageBytes: integer('write.parquet.page-size-bytes', 1_048_576, 1, 2 ** 31 - 1),
   dictionaryBytes: integer('write.parquet.dict-size-bytes', 2_097_152, 1, 2 ** 31 - 1),
+  objectStorageEnabled: flag('write.object-storage.enabled', false),
+  /** Whether the paths under a hash show partition values too. */
+  objectStoragePartitionedPaths: flag('write.object-storage.partitioned-paths', true),
   targetFileBytes: integer('write.target-file-size-bytes', 536_870_912, 1, 2 ** 40),
 } as const;
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   createLocationProvider,
   directTableLocation,
+  hashFolders,
   keyToUri,
   metadataFileVersion,
   stripTrailingSlashes,
@@ -65,5 +66,21 @@ describe('locations', () => {
     expect(locations.manifestList(9007199254740993n, 1, 'c')).toBe(
       's3://b/t/metadata/snap-9007199254740993-1-c.avro',
     );
+  });
+
+  it('begin with a hash of the path where the table asks for it, as the Java library does', () => {
+    expect(hashFolders('a')).toBe('0101/0110/1001/10110010');
+    const hashed = (changes: [string, string][] = []) =>
+      createLocationProvider({
+        location: 's3://b/t',
+        properties: new Map([['write.object-storage.enabled', 'true'], ...changes]),
+      });
+    const name = '00000-0-id.parquet';
+    expect(hashed().dataFile('id', 0, 'p=1')).toBe(
+      `s3://b/t/data/${hashFolders(`p=1/${name}`)}/p=1/${name}`,
+    );
+    expect(hashed().dataFile('id', 0)).toBe(`s3://b/t/data/${hashFolders(name)}/${name}`);
+    const flat = hashed([['write.object-storage.partitioned-paths', 'false']]);
+    expect(flat.dataFile('id', 0, 'p=1')).toBe(`s3://b/t/data/${hashFolders(name)}-${name}`);
   });
 });
