@@ -42,6 +42,13 @@ export const TABLE_PROPERTIES = {
   rowGroupBytes: integer('write.parquet.row-group-size-bytes', 134_217_728, 1, 2 ** 31 - 1),
   pageBytes: integer('write.parquet.page-size-bytes', 1_048_576, 1, 2 ** 31 - 1),
   dictionaryBytes: integer('write.parquet.dict-size-bytes', 2_097_152, 1, 2 ** 31 - 1),
+  /** Columns that have metrics while no default is set. */
+  metricsInferredColumnsMax: integer(
+    'write.metadata.metrics.max-inferred-column-defaults',
+    100,
+    0,
+    100_000,
+  ),
   objectStorageEnabled: flag('write.object-storage.enabled', false),
   /** Whether the paths under a hash show partition values too. */
   objectStoragePartitionedPaths: flag('write.object-storage.partitioned-paths', true),
