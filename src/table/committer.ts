@@ -3,10 +3,8 @@
  * changes, commits and the drop take turns; what must survive a restart is in its journal.
  */
 
-import { commit } from '../iceberg/commit.ts';
 import { IcebergError, isIcebergError } from '../iceberg/errors.ts';
-import { newTableMetadata } from '../iceberg/metadata/new-table.ts';
-import { evolveSchema } from '../iceberg/operations/evolve-schema.ts';
+import type { TableDeclaration } from '../iceberg/metadata/table-declaration.ts';
 import type {
   Catalog,
   Clock,
@@ -32,14 +30,13 @@ import type {
   WriteTarget,
 } from './protocol.ts';
 import type { SqlDatabase } from './sql-database.ts';
+import { TableSchemas } from './table-schemas.ts';
 import { TurnTaker } from './turn-taker.ts';
 
 /** The object is woken this long after it died in the middle of a commit. */
 const GUARD_MS = 30_000;
 const RETRY_DELAY_MS_MIN = 1000;
 const RETRY_DELAY_MS_MAX = 60_000;
-/** Rounds of "load, else create" against other creators and unanswered requests. */
-const CREATE_ATTEMPTS_MAX = 5;
 
 /** A catalog that may answer loads from memory, until told not to. */
 export interface RefreshableCatalog extends Catalog {
@@ -66,6 +63,7 @@ export class Committer {
   readonly #journal: Journal;
   readonly #turns = new TurnTaker();
   readonly #queue: CommitQueue;
+  readonly #schemas: TableSchemas;
 
   constructor(parts: CommitterDependencies) {
     createCommitterTables(parts.database);
@@ -73,6 +71,7 @@ export class Committer {
     this.#facts = new Facts(parts.database);
     this.#journal = new Journal(parts.database, parts.journalSettings ?? DEFAULT_JOURNAL_SETTINGS);
     this.#queue = new CommitQueue({ ...parts, journal: this.#journal, turns: this.#turns });
+    this.#schemas = new TableSchemas(parts);
   }
 
   async tableState(identifier: TableIdentifier): Promise<TableState | null> {
@@ -91,27 +90,26 @@ export class Committer {
   async document(identifier: TableIdentifier): Promise<TableDocument | null> {
     this.#parts.catalog.forget(identifier);
     const table = await this.#find(identifier);
-    return table === null
-      ? null
-      : {
-          metadataLocation: table.metadataLocation,
-          metadataJson: serializeTableMetadata(table.metadata),
-        };
+    return table === null ? null : documentOf(table);
   }
 
   /** @throws invalid from the schema rules; conflict, unavailable: try again */
   async ensureSchema(identifier: TableIdentifier, missing: InferredStruct): Promise<TableState> {
     return await this.#turns.take(async () => {
       await this.#finishDrop();
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          return await this.#addColumns(identifier, missing);
-        } catch (error) {
-          if (!isIcebergError(error) || error.code !== 'table.not-found') throw error;
-          if (attempt >= CREATE_ATTEMPTS_MAX) throw error;
-        }
-        await this.#create(identifier, missing);
-      }
+      return stateOf(await this.#schemas.ensure(identifier, missing));
+    });
+  }
+
+  /** @throws as `TableSchemas.create` */
+  async createTable(
+    identifier: TableIdentifier,
+    declaration: TableDeclaration,
+  ): Promise<TableDocument> {
+    return await this.#turns.take(async () => {
+      await this.#finishDrop();
+      this.#parts.catalog.forget(identifier);
+      return documentOf(await this.#schemas.create(identifier, declaration));
     });
   }
 
@@ -193,58 +191,6 @@ export class Committer {
     });
   }
 
-  async #addColumns(identifier: TableIdentifier, missing: InferredStruct): Promise<TableState> {
-    const result = await commit(
-      this.#parts,
-      identifier,
-      (table) => {
-        const change = evolveSchema(table.metadata, missing);
-        return Promise.resolve(
-          change === null ? null : { ...change, snapshotId: null, written: [] },
-        );
-      },
-      { commitId: null },
-    );
-    switch (result.status) {
-      case 'committed':
-      case 'unchanged':
-        return stateOf(result.table);
-      case 'conflict':
-        throw new IcebergError('conflict', 'schema.conflict', result.message);
-      case 'unknown':
-        throw new IcebergError(
-          'unavailable',
-          'schema.unknown',
-          'The catalog did not say whether the columns were added: try again',
-          { cause: result.cause },
-        );
-    }
-  }
-
-  async #create(identifier: TableIdentifier, schema: InferredStruct): Promise<void> {
-    const { catalog, random, clock, logger } = this.#parts;
-    const metadata = newTableMetadata({
-      tableUuid: random.uuid(),
-      location: catalog.newTableLocation(identifier),
-      schema,
-      nowMs: clock.nowMs(),
-    });
-    try {
-      await catalog.createTable(identifier, metadata);
-      logger.info('table.created', {
-        namespace: identifier.namespace.join('.'),
-        table: identifier.name,
-        tableUuid: metadata.tableUuid,
-      });
-    } catch (error) {
-      // Somebody else was first, or it is not known whether we were: the next round finds out.
-      const isDecidedByLoad =
-        isIcebergError(error, 'already-exists') ||
-        (isIcebergError(error) && error.code === 'catalog.create-unknown');
-      if (!isDecidedByLoad) throw error;
-    }
-  }
-
   async #find(identifier: TableIdentifier): Promise<LoadedTable | null> {
     // A drop that broke off: nobody may be shown, or write to, what the alarm is about to purge.
     if (this.#facts.number('dropping') !== null) {
@@ -275,4 +221,11 @@ export class Committer {
 
 function stateOf(table: LoadedTable): TableState {
   return { tableUuid: table.metadata.tableUuid, schema: currentSchema(table.metadata) };
+}
+
+function documentOf(table: LoadedTable): TableDocument {
+  return {
+    metadataLocation: table.metadataLocation,
+    metadataJson: serializeTableMetadata(table.metadata),
+  };
 }

@@ -7,6 +7,7 @@
 import type { InferredStruct, RejectedRow } from '../columnar/kernel-port.ts';
 import type { ErrorContext, ErrorKind } from '../iceberg/errors.ts';
 import { IcebergError, isIcebergError } from '../iceberg/errors.ts';
+import type { TableDeclaration } from '../iceberg/metadata/table-declaration.ts';
 import type { TableIdentifier } from '../iceberg/ports.ts';
 import type { DataFile } from '../iceberg/spec/data-file.ts';
 import type { Schema } from '../iceberg/spec/schema.ts';
@@ -193,5 +194,10 @@ export interface TableCommitterRpc {
   /** Answers when the files are in a snapshot. Repeating a `flushId` is harmless. */
   submit(request: SubmitRequest): Promise<Outcome<SubmitResult>>;
   loadTable(identifier: TableIdentifier): Promise<Outcome<TableDocument | null>>;
+  /** @throws already-exists `table.already-exists` */
+  createTable(
+    identifier: TableIdentifier,
+    declaration: TableDeclaration,
+  ): Promise<Outcome<TableDocument>>;
   dropTable(identifier: TableIdentifier): Promise<Outcome<null>>;
 }

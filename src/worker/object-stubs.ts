@@ -46,6 +46,7 @@ export function committerOf(
     writeTarget: (table) => answered(() => stub().writeTarget(table)),
     submit: (request) => answered(() => stub().submit(request)),
     loadTable: (table) => answered(() => stub().loadTable(table)),
+    createTable: (table, declaration) => answered(() => stub().createTable(table, declaration)),
     dropTable: (table) => answered(() => stub().dropTable(table)),
   };
 }

@@ -5,16 +5,17 @@ import type { TableIdentifier } from '../iceberg/ports.ts';
 import { serializePartitionSpec } from '../iceberg/spec/partition-spec-json.ts';
 import { serializeSchema } from '../iceberg/spec/schema-json.ts';
 import type { Snapshot } from '../iceberg/spec/snapshot.ts';
+import { parseTableMetadata } from '../iceberg/spec/table-metadata-json.ts';
 import type { TableMetadata } from '../iceberg/spec/table-metadata.ts';
 import { currentSchema, currentSnapshot } from '../iceberg/spec/table-metadata-rules.ts';
-import type { ShardStatus } from '../table/protocol.ts';
+import type { ShardStatus, TableDocument } from '../table/protocol.ts';
 
 export function describeTable(
   identifier: TableIdentifier,
-  metadata: TableMetadata,
-  metadataLocation: string,
+  { metadataJson, metadataLocation }: TableDocument,
   status: ShardStatus,
 ): TableBody {
+  const metadata = parseTableMetadata(metadataJson);
   const snapshot = currentSnapshot(metadata);
   const spec = metadata.partitionSpecs.find(({ specId }) => specId === metadata.defaultSpecId);
   return {

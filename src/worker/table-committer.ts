@@ -3,6 +3,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { CachingCatalog } from '../catalog/caching.ts';
 import { DirectCatalog } from '../catalog/direct.ts';
+import type { TableDeclaration } from '../iceberg/metadata/table-declaration.ts';
 import type { TableIdentifier } from '../iceberg/ports.ts';
 import type { InferredStruct } from '../iceberg/spec/inferred-type.ts';
 import { R2ObjectStore } from '../object-store/r2.ts';
@@ -77,6 +78,13 @@ export class TableCommitter
 
   async loadTable(identifier: TableIdentifier): Promise<Outcome<TableDocument | null>> {
     return await toOutcome(() => this.#committer.document(identifier));
+  }
+
+  async createTable(
+    identifier: TableIdentifier,
+    declaration: TableDeclaration,
+  ): Promise<Outcome<TableDocument>> {
+    return await toOutcome(() => this.#committer.createTable(identifier, declaration));
   }
 
   async dropTable(identifier: TableIdentifier): Promise<Outcome<null>> {

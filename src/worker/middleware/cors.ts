@@ -11,7 +11,7 @@ export function allowOrigins(settings: HttpSettings): MiddlewareHandler {
   return cors({
     origin: (origin) =>
       corsOrigins.includes('*') ? '*' : corsOrigins.includes(origin) ? origin : null,
-    allowMethods: ['GET', 'HEAD', 'POST', 'DELETE'],
+    allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
     allowHeaders: ['Authorization', 'Content-Type', 'Content-Encoding', 'Idempotency-Key'],
     exposeHeaders: ['Retry-After', 'ETag'],
     maxAge: PREFLIGHT_SECONDS_MAX,

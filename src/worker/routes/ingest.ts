@@ -5,12 +5,12 @@ import { describeBody } from '../../ingest/decode-body.ts';
 import { ingestBatch } from '../../ingest/ingest-batch.ts';
 import { parseIdempotencyKey, parseTableIdentifier } from '../../ingest/names.ts';
 import { toIngestResponse } from '../../ingest/receipt.ts';
-import { IcebergError } from '../../iceberg/errors.ts';
 import type { BatchReceipt } from '../../table/protocol.ts';
 import { fromOutcome } from '../../table/protocol.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import type { AppServices } from '../services.ts';
 import { FIRST_SHARD } from '../services.ts';
+import { oneOf } from '../table-request.ts';
 
 export function ingestRoutes(services: AppServices): Hono {
   const app = new Hono();
@@ -70,21 +70,4 @@ export function ingestRoutes(services: AppServices): Hono {
 /** A batch without accepted rows has nothing to commit. */
 function isPending(receipt: BatchReceipt): boolean {
   return receipt.state === 'durable' && receipt.rowsAccepted > 0;
-}
-
-/** The value of a query parameter; the first choice when it is left out. @throws invalid */
-function oneOf<Choice extends string>(
-  text: string | undefined,
-  name: string,
-  choices: readonly [Choice, ...Choice[]],
-): Choice {
-  if (text === undefined) return choices[0];
-  const choice = choices.find((candidate) => candidate === text);
-  if (choice !== undefined) return choice;
-  throw new IcebergError(
-    'invalid',
-    'request.invalid-parameter',
-    `The parameter "${name}" must be one of: ${choices.join(', ')}.`,
-    { context: { parameter: name } },
-  );
 }

@@ -1,6 +1,5 @@
 /** `/tables` and what is below it. */
 
-import type { Context } from 'hono';
 import { Hono } from 'hono';
 import type {
   FlushBody,
@@ -10,15 +9,15 @@ import type {
   TableListBody,
 } from '../../api/tables.ts';
 import { IcebergError } from '../../iceberg/errors.ts';
-import type { TableIdentifier } from '../../iceberg/ports.ts';
+import { parseTableDeclaration } from '../../iceberg/metadata/table-declaration.ts';
 import { parseTableMetadata } from '../../iceberg/spec/table-metadata-json.ts';
-import { parseTableIdentifier } from '../../ingest/names.ts';
-import type { TableDocument } from '../../table/protocol.ts';
 import { fromOutcome } from '../../table/protocol.ts';
+import { exactJson, readJsonBody } from '../json-body.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import type { AppServices } from '../services.ts';
 import { FIRST_SHARD } from '../services.ts';
 import { describeSnapshots, describeTable } from '../table-body.ts';
+import { identifierOf, integerOf, labelOf, loadTable } from '../table-request.ts';
 
 const QUARANTINE_PAGE_ROWS_MAX = 1000;
 const QUARANTINE_PAGE_ROWS_DEFAULT = 100;
@@ -44,14 +43,28 @@ export function tableRoutes(services: AppServices): Hono {
       loadTable(services, identifier),
       services.shard(identifier, FIRST_SHARD).pending(),
     ]);
-    const metadata = parseTableMetadata(document.metadataJson);
-    const body = describeTable(
-      identifier,
-      metadata,
-      document.metadataLocation,
-      fromOutcome(status),
-    );
-    return context.json(body satisfies TableBody);
+    const body = describeTable(identifier, document, fromOutcome(status));
+    return exactJson(context, body satisfies TableBody);
+  });
+
+  app.put('/:namespace/:table', async (context) => {
+    const identifier = identifierOf(context);
+    const body = await readJsonBody(context.req.raw, services.limits);
+    const declaration = parseTableDeclaration(body);
+    if (declaration.name !== null && declaration.name !== identifier.name) {
+      throw new IcebergError(
+        'invalid',
+        'table.name-mismatch',
+        'The "name" of the body is not the one in the address: leave it out.',
+        { context: { name: declaration.name.slice(0, 128) } },
+      );
+    }
+    const committer = services.committer(identifier);
+    const document = fromOutcome(await committer.createTable(identifier, declaration));
+    services.logger.info('table created', { table: labelOf(identifier) });
+    const status = fromOutcome(await services.shard(identifier, FIRST_SHARD).pending());
+    const answer = describeTable(identifier, document, status) satisfies TableBody;
+    return exactJson(context, answer, 201);
   });
 
   app.delete('/:namespace/:table', async (context) => {
@@ -61,7 +74,7 @@ export function tableRoutes(services: AppServices): Hono {
     services.logger.info('table dropped', { table: labelOf(identifier) });
     return context.body(null, 204);
   });
-  app.all('/:namespace/:table', methodNotAllowed('GET', 'HEAD', 'DELETE'));
+  app.all('/:namespace/:table', methodNotAllowed('GET', 'HEAD', 'PUT', 'DELETE'));
 
   app.get('/:namespace/:table/snapshots', async (context) => {
     const document = await loadTable(services, identifierOf(context));
@@ -111,45 +124,4 @@ export function tableRoutes(services: AppServices): Hono {
   app.all('/:namespace/:table/flush', methodNotAllowed('POST'));
 
   return app;
-}
-
-/** The table's metadata file. @throws not-found `table.not-found` */
-async function loadTable(
-  services: AppServices,
-  identifier: TableIdentifier,
-): Promise<TableDocument> {
-  const document = fromOutcome(await services.committer(identifier).loadTable(identifier));
-  if (document !== null) return document;
-  const label = labelOf(identifier);
-  throw new IcebergError('not-found', 'table.not-found', `There is no table ${label}.`, {
-    context: { table: label },
-  });
-}
-
-function identifierOf(context: Context): TableIdentifier {
-  const { namespace, table } = context.req.param();
-  return parseTableIdentifier(namespace ?? '', table ?? '');
-}
-
-function labelOf(identifier: TableIdentifier): string {
-  return [...identifier.namespace, identifier.name].join('.');
-}
-
-function integerOf(
-  context: Context,
-  name: string,
-  missing: number,
-  min: number,
-  max: number,
-): number {
-  const text = context.req.query(name);
-  if (text === undefined) return missing;
-  const value = /^[0-9]{1,16}$/.test(text) ? Number(text) : -1;
-  if (value >= min && value <= max) return value;
-  throw new IcebergError(
-    'invalid',
-    'request.invalid-parameter',
-    `The parameter "${name}" must be a whole number from ${min} to ${max}.`,
-    { context: { parameter: name } },
-  );
 }

@@ -1,6 +1,7 @@
 /** The two Durable Objects as plain objects, with just enough behaviour to observe a caller. */
 
 import type { IcebergError } from '../../../src/iceberg/errors.ts';
+import type { TableDeclaration } from '../../../src/iceberg/metadata/table-declaration.ts';
 import type { Schema } from '../../../src/iceberg/spec/schema.ts';
 import type {
   BatchHeader,
@@ -130,6 +131,7 @@ export class FakeCommitter implements TableCommitterRpc {
   schema: Schema | null;
   ensured = 0;
   dropped = 0;
+  readonly declared: TableDeclaration[] = [];
   metadataJson: string | null = null;
 
   constructor(columns: readonly string[] | null) {
@@ -157,6 +159,14 @@ export class FakeCommitter implements TableCommitterRpc {
     return value({
       metadataLocation: 's3://floe-lake/a.db/b/metadata/v1.metadata.json',
       metadataJson,
+    });
+  }
+
+  async createTable(...[, declaration]: Parameters<TableCommitterRpc['createTable']>) {
+    this.declared.push(declaration);
+    return value({
+      metadataLocation: 's3://floe-lake/a.db/b/metadata/v1.metadata.json',
+      metadataJson: this.metadataJson ?? '',
     });
   }
 
