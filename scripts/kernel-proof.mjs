@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { rigFolder } from '../test/interop/rig/install.ts';
 
 const folder = 'wasm';
-const sources = ['Cargo.lock', 'Cargo.toml', 'build.sh', 'src'];
+const sources = ['Cargo.lock', 'Cargo.toml', 'ahash', 'build.sh', 'src'];
 /** What `wasm/build.sh` says it needs; one source with its own message. */
 const debianPackages = ['rustc-web', 'cargo-web', 'rust-web-src', 'clang-22', 'lld-22', 'llvm-22'];
 /** Exit codes of `wasm/build.sh`. */

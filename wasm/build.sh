@@ -40,7 +40,7 @@ recorded() { # the value of a top-level "key": "value" of kernel.json
 }
 # One digest over every source, so that an unchanged kernel need not be built to be believed.
 source_digest() {
-  (cd "$here" && find Cargo.lock Cargo.toml build.sh src -type f | LC_ALL=C sort | xargs sha256sum) | sha256sum | cut -d' ' -f1
+  (cd "$here" && find Cargo.lock Cargo.toml ahash build.sh src -type f | LC_ALL=C sort | xargs sha256sum) | sha256sum | cut -d' ' -f1
 }
 rustc_version="$("$rustc" --version)"
 cargo_version="$("$cargo" --version)"
@@ -62,7 +62,7 @@ if $verify; then
   scratch="$(mktemp -d)"
   trap 'rm -rf "$scratch"' EXIT
   mkdir "$scratch/wasm"
-  cp -r "$here/Cargo.toml" "$here/Cargo.lock" "$here/src" "$scratch/wasm/"
+  cp -r "$here/Cargo.toml" "$here/Cargo.lock" "$here/ahash" "$here/src" "$scratch/wasm/"
   source_dir="$scratch/wasm"
   target_dir="$scratch/target"
 else
@@ -78,15 +78,14 @@ remaps=("--remap-path-prefix=$cargo_home=/cargo" "--remap-path-prefix=$source_di
 for registry in "$cargo_home"/registry/src/*/; do
   remaps+=("--remap-path-prefix=${registry%/}=/crates")
 done
-flags=(-C target-feature=+simd128 -C linker=wasm-ld-22 "${remaps[@]}")
+# 128 MiB is what an isolate has: an instance that wants more fails by itself, instead of taking the isolate along.
+flags=(-C target-feature=+simd128 -C linker=wasm-ld-22 -C link-arg=--max-memory=134217728 "${remaps[@]}")
 # The unit separator lets a path hold a blank.
 CARGO_ENCODED_RUSTFLAGS="$(IFS=$'\x1f'; echo "${flags[*]}")"
 export CARGO_ENCODED_RUSTFLAGS
 
 export CARGO_HOME="$cargo_home" CARGO_TARGET_DIR="$target_dir"
 export RUSTC="$rustc" RUSTC_BOOTSTRAP=1
-# ahash takes its compile-time seeds from here instead of from chance.
-export CONST_RANDOM_SEED=floe-kernel
 export CC_wasm32_unknown_unknown=clang-22 AR_wasm32_unknown_unknown=llvm-ar-22
 export CFLAGS_wasm32_unknown_unknown="-O3 -msimd128 -ffile-prefix-map=$cargo_home=/cargo"
 "$cargo" build --locked --release --lib --manifest-path "$source_dir/Cargo.toml" \

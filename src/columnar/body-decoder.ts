@@ -148,7 +148,8 @@ export class WasmBodyDecoder implements BodyDecoder {
     try {
       action();
     } catch (error) {
-      if (this.#format === 'arrow-stream' && this.#exports.isPoisoned) {
+      const isTrap = error instanceof IcebergError && error.code === 'kernel.trapped';
+      if (this.#format === 'arrow-stream' && isTrap) {
         throw new IcebergError('invalid', 'arrow.malformed', 'The Arrow stream is malformed', {
           cause: error,
         });

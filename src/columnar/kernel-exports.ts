@@ -8,7 +8,7 @@ import { IcebergError } from '../iceberg/errors.ts';
 
 interface Exports {
   readonly memory: WebAssembly.Memory;
-  floe_start(): void;
+  floe_start(seedLow: number, seedHigh: number): void;
   floe_alloc(length: number): number;
   floe_free(pointer: number, length: number): void;
   floe_facts(): number;
@@ -60,6 +60,8 @@ export class KernelExports {
   readonly #exports: Exports;
   readonly #writers = new Map<number, (chunk: Uint8Array) => void>();
   #panic: string | null = null;
+  /** What the module last asked for and did not get. */
+  #exhaustedBytes: number | null = null;
   #writeFailure: unknown = undefined;
   #isPoisoned = false;
 
@@ -72,11 +74,15 @@ export class KernelExports {
         panicked: (pointer: number, length: number) => {
           this.#panic = textDecoder.decode(this.#view(pointer, length));
         },
+        exhausted: (bytes: number) => {
+          this.#exhaustedBytes = bytes >>> 0;
+        },
       },
     });
     // The module is ours and its exports are those of `wasm/src/abi.rs`; TypeScript cannot see them.
     this.#exports = instance.exports as unknown as Exports;
-    this.#exports.floe_start();
+    const [low = 0, high = 0] = crypto.getRandomValues(new Uint32Array(2));
+    this.#exports.floe_start(low, high);
   }
 
   get memoryBytes(): number {
@@ -94,7 +100,8 @@ export class KernelExports {
 
   /**
    * Calls the module with `inputs` copied into its memory, and frees them. Returns the number it answers.
-   * @throws what the kernel reports; `internal` `kernel.trapped` when it traps, from then on always
+   * @throws what the kernel reports; too-large `kernel.out-of-memory` when its memory is full; `internal`
+   * `kernel.trapped` when it traps otherwise. After a trap the instance is poisoned: every call throws
    */
   call(
     inputs: readonly (Uint8Array | string)[],
@@ -131,7 +138,8 @@ export class KernelExports {
   }
 
   #view(pointer: number, length: number): Uint8Array {
-    return new Uint8Array(this.#exports.memory.buffer, pointer, length);
+    // Numbers from the module are signed here.
+    return new Uint8Array(this.#exports.memory.buffer, pointer >>> 0, length >>> 0);
   }
 
   #lend(input: Uint8Array | string): Lent {
@@ -168,6 +176,13 @@ export class KernelExports {
   #poison(cause: unknown): unknown {
     this.#isPoisoned = true;
     if (this.#writeFailure !== undefined) return this.#writeFailure;
+    if (this.#exhaustedBytes !== null) {
+      const message = `The rows need more memory than the kernel may have: ${this.#exhaustedBytes} bytes more`;
+      return new IcebergError('too-large', 'kernel.out-of-memory', message, {
+        context: { memoryBytes: this.memoryBytes },
+        cause,
+      });
+    }
     const message = this.#panic ?? (cause instanceof Error ? cause.message : String(cause));
     return new IcebergError('internal', 'kernel.trapped', `The kernel trapped: ${message}`, {
       cause,

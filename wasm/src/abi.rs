@@ -3,6 +3,7 @@
 //! what the host wrote into memory it had asked for, and the host is trusted to give the right length.
 #![allow(unsafe_code)]
 
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::RefCell;
 use std::io::Write;
 
@@ -19,6 +20,43 @@ unsafe extern "C" {
     /// The message of a panic, just before the trap.
     #[link_name = "panicked"]
     fn host_panicked(pointer: *const u8, length: usize);
+    /// So many bytes could not be had; a trap follows unless the code can do without.
+    #[link_name = "exhausted"]
+    fn host_exhausted(bytes: usize);
+}
+
+/// The system's allocator, which tells the host when it has nothing left: a failed allocation ends in a bare trap.
+struct ReportingAllocator;
+
+#[global_allocator]
+static ALLOCATOR: ReportingAllocator = ReportingAllocator;
+
+// SAFETY: everything is the system's allocator's doing; the host's call only notes a number.
+unsafe impl GlobalAlloc for ReportingAllocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        report(unsafe { System.alloc(layout) }, layout.size())
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        report(unsafe { System.alloc_zeroed(layout) }, layout.size())
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) };
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        report(unsafe { System.realloc(pointer, layout, size) }, size)
+    }
+}
+
+#[inline]
+fn report(pointer: *mut u8, bytes: usize) -> *mut u8 {
+    if pointer.is_null() {
+        // SAFETY: the host takes a number and does not call back.
+        unsafe { host_exhausted(bytes) };
+    }
+    pointer
 }
 
 #[derive(Default)]
@@ -95,8 +133,10 @@ fn free_slot<T>(slots: &mut Vec<Option<T>>) -> usize {
     }
 }
 
+/// The two halves of a number nobody can guess, for hash tables that hold values of requests.
 #[unsafe(no_mangle)]
-extern "C" fn floe_start() {
+extern "C" fn floe_start(seed_low: u32, seed_high: u32) {
+    ahash::set_seed(u64::from(seed_low) | u64::from(seed_high) << 32);
     std::panic::set_hook(Box::new(|info| {
         let message = info.to_string();
         // SAFETY: the message lives until the call returns.

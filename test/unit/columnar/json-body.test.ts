@@ -58,6 +58,18 @@ describe('NDJSON', () => {
     expect(place(late)).toEqual(['json.malformed', 1001, 8]);
   });
 
+  it('ends with a clear error when the memory of an instance is full', () => {
+    const kernel = newKernel();
+    const megabyte = `{"s":"${'x'.repeat((1 << 20) - 9)}"}\n`;
+    const limits = { sliceBytes: 1 << 30 };
+    expect(failure(megabyte.repeat(100), { kernel, limits })).toMatchObject({
+      kind: 'too-large',
+      code: 'kernel.out-of-memory',
+    });
+    expect(kernel.isPoisoned).toBe(true);
+    expect(kernel.memoryBytes).toBeLessThanOrEqual(128 << 20);
+  });
+
   it('says that a body ends in the middle of a row', () => {
     expect(place(failure('{"a":1}\n{"a":2,"s":"x'))).toEqual(['json.truncated', 2, 14]);
   });
@@ -119,7 +131,7 @@ describe('JSON documents', () => {
     ['{"a":1}{"a":2}', ['json.malformed', 1, 8]],
     ['[{"a":1}]]', ['json.malformed', 1, 10]],
     ['[\n{"a":1},\n{"ż":tru}]', ['json.malformed', 3, 9]],
-    ['[{"a":1]}', ['json.malformed', 1, 9]],
+    ['[{"a":1]}', ['json.malformed', 1, 8]],
     ['[{"a":1}', ['json.truncated', 1, 9]],
     ['[', ['json.truncated', 1, 2]],
     ['{"a":"', ['json.truncated', 1, 7]],

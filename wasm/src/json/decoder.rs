@@ -237,7 +237,7 @@ fn accept_row(row: &str, columns: &mut StructColumns, inferred: &mut InferredCol
 }
 
 /// serde_json counts lines and columns in bytes, and stands behind the byte at fault.
-fn error_offset(row: &str, error: &serde_json::Error) -> usize {
+pub fn error_offset(row: &str, error: &serde_json::Error) -> usize {
     let line_start = row.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum::<usize>();
     (line_start + error.column().saturating_sub(1)).min(row.len())
 }

@@ -4,8 +4,10 @@
 use std::ops::Range;
 
 use memchr::{memchr, memchr2, memrchr};
+use serde::de::IgnoredAny;
 
 use crate::error::{KernelError, Result};
+use crate::json::decoder::error_offset;
 
 /// Where the bytes of a buffer begin in the body; lines from 0, columns in characters from 0.
 #[derive(Default, Clone, Copy)]
@@ -202,11 +204,20 @@ impl Document {
                 };
                 continue;
             }
-            self.step(byte, at).map_err(|error| (error, at))?;
+            self.step(byte, at).map_err(|error| self.first_fault(&buffer[..=at]).unwrap_or((error, at)))?;
             at += 1;
         }
         self.scanned = at;
         Ok(())
+    }
+
+    /// A bracket too many at the end of `buffer` may be the consequence of a wrong one before it.
+    fn first_fault(&self, buffer: &[u8]) -> Option<(KernelError, usize)> {
+        let row = std::str::from_utf8(buffer.get(self.row_start..)?).ok()?;
+        let error = serde_json::from_str::<IgnoredAny>(row).err().filter(|_| self.in_row())?;
+        let message = error.to_string();
+        let message = message.split(" at line ").next().unwrap_or(&message);
+        Some((malformed(message), self.row_start + error_offset(row, &error)))
     }
 
     fn step(&mut self, byte: u8, at: usize) -> Result<()> {
