@@ -42,6 +42,8 @@ export const TABLE_PROPERTIES = {
   rowGroupBytes: integer('write.parquet.row-group-size-bytes', 134_217_728, 1, 2 ** 31 - 1),
   pageBytes: integer('write.parquet.page-size-bytes', 1_048_576, 1, 2 ** 31 - 1),
   dictionaryBytes: integer('write.parquet.dict-size-bytes', 2_097_152, 1, 2 ** 31 - 1),
+  /** What becomes of columns the table does not have; as `SchemaPolicy` of `union-by-name.ts`. */
+  schemaPolicy: choice('schema-policy', 'add', ['strict', 'add', 'widen']),
   /** Columns that have metrics while no default is set. */
   metricsInferredColumnsMax: integer(
     'write.metadata.metrics.max-inferred-column-defaults',

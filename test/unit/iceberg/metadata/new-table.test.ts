@@ -238,6 +238,8 @@ describe('a declared table', () => {
     const of = (properties: object) => () => declare({ properties });
     expect(of({ 'current-schema': '1' })).toThrow(refusal('property.reserved'));
     expect(of({ 'write.parquet.compression-codec': 'lzo' })).toThrow(refusal('property.invalid'));
+    expect(of({ 'schema-policy': 'whatever' })).toThrow(refusal('property.invalid'));
+    expect(of({ 'schema-policy': 'widen' })).not.toThrow();
     expect(of({ 'encryption.key-id': 'k' })).toThrow(
       expect.objectContaining({ kind: 'unsupported', code: 'table.encrypted' }),
     );

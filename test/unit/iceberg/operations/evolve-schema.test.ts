@@ -136,6 +136,19 @@ describe('unionByName', () => {
     );
   });
 
+  it('C033: of two that add a column at once, the second finds it, whatever its type', () => {
+    const before = table(struct(['id', 'long']));
+    const first = evolveSchema(before, struct(['nc', 'long']));
+    const second = evolveSchema(before, struct(['NC', 'string']));
+    const after = applyUpdates(before, first?.updates ?? [], {
+      nowMs: 2,
+      previousMetadataLocation: null,
+    });
+    expect(checkRequirements(after, second?.requirements ?? [])).toMatch(/last assigned field id/);
+    expect(evolveSchema(after, struct(['NC', 'string']))).toBeNull();
+    expect(currentSchema(after).fields.map((field) => field.name)).toEqual(['id', 'nc']);
+  });
+
   it('C037: takes a name with a dot for a name, not a path', () => {
     const before = table(struct(['a', struct(['b', 'long'])]));
     const after = evolve(before, struct(['a.b', 'long']));
