@@ -10,6 +10,7 @@ import { healthRoutes } from './routes/health.ts';
 import { homeRoutes } from './routes/home.ts';
 import { icebergCatalogRoutes } from './routes/iceberg-catalog.ts';
 import { ingestRoutes } from './routes/ingest.ts';
+import { tableSchemaRoutes } from './routes/table-schema.ts';
 import { tableRoutes } from './routes/tables.ts';
 import type { AppServices } from './services.ts';
 import { isOurFault, logRequests, logUnexpected } from './telemetry.ts';
@@ -38,6 +39,7 @@ export function createApp(services: AppServices): Hono {
   app.use(requireToken(settings));
   app.route('/ingest', ingestRoutes(services));
   app.route('/tables', tableRoutes(services));
+  app.route('/tables', tableSchemaRoutes(services));
   app.route('/batches', batchRoutes(services));
   return app;
 }

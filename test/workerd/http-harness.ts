@@ -12,6 +12,7 @@ export interface Answer<Body> {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
+  readonly bytes: Uint8Array;
   readonly body: Body;
 }
 
@@ -25,10 +26,11 @@ export async function call<Body = unknown>(
   const headers = new Headers(init.headers);
   if (!headers.has('authorization')) headers.set('authorization', `Bearer ${TOKEN}`);
   const response = await app.fetch(new Request(`http://floe.test${path}`, { ...init, headers }));
-  const text = await response.text();
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const text = new TextDecoder().decode(bytes);
   const isJson = response.headers.get('content-type')?.includes('json') === true;
   const body = (isJson ? JSON.parse(text) : null) as Body;
-  return { status: response.status, headers: response.headers, text, body };
+  return { status: response.status, headers: response.headers, text, bytes, body };
 }
 
 export type Body = string | Uint8Array | ReadableStream<Uint8Array>;
