@@ -58,6 +58,24 @@ export interface QuarantineBody {
   next: number | null;
 }
 
+/** The answer of `POST /tables/{namespace}/{table}/schema`. */
+export interface SchemaUpdateBody {
+  /** As it is now; after a dry run as it would be, under the id of the present one. */
+  schema: unknown;
+  /** False after a dry run, and when the changes left everything as it was. */
+  committed: boolean;
+  differences: {
+    /** `add`, `drop`, `rename`, `type`, `nullability`, `doc`, `write-default`, `order`, `identifier-fields` */
+    change: string;
+    /** Empty for the top level. */
+    column: string;
+    before: string | null;
+    after: string | null;
+    /** The same in one line. */
+    text: string;
+  }[];
+}
+
 export interface FlushBody {
   rows: number;
   files: number;

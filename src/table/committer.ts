@@ -23,6 +23,8 @@ import { createCommitterTables } from './committer-tables.ts';
 import { Facts } from './facts.ts';
 import { DEFAULT_JOURNAL_SETTINGS, Journal, type JournalSettings } from './journal.ts';
 import type {
+  SchemaUpdateRequest,
+  SchemaUpdateResult,
   SubmitRequest,
   SubmitResult,
   TableDocument,
@@ -110,6 +112,18 @@ export class Committer {
       await this.#finishDrop();
       this.#parts.catalog.forget(identifier);
       return documentOf(await this.#schemas.create(identifier, declaration));
+    });
+  }
+
+  /** @throws as `TableSchemas.update` */
+  async updateSchema(
+    identifier: TableIdentifier,
+    request: SchemaUpdateRequest,
+  ): Promise<SchemaUpdateResult> {
+    return await this.#turns.take(async () => {
+      await this.#finishDrop();
+      this.#parts.catalog.forget(identifier);
+      return await this.#schemas.update(identifier, request);
     });
   }
 

@@ -7,7 +7,9 @@
 import type { InferredStruct, RejectedRow } from '../columnar/kernel-port.ts';
 import type { ErrorContext, ErrorKind } from '../iceberg/errors.ts';
 import { IcebergError, isIcebergError } from '../iceberg/errors.ts';
+import type { SchemaDifference } from '../iceberg/metadata/schema-difference.ts';
 import type { TableDeclaration } from '../iceberg/metadata/table-declaration.ts';
+import type { ColumnChange } from '../iceberg/operations/column-change.ts';
 import type { TableIdentifier } from '../iceberg/ports.ts';
 import type { DataFile } from '../iceberg/spec/data-file.ts';
 import type { Schema } from '../iceberg/spec/schema.ts';
@@ -170,6 +172,20 @@ export interface TableDocument {
   readonly metadataJson: string;
 }
 
+/** Changes of a schema that somebody asked for: all of them, or none. */
+export interface SchemaUpdateRequest {
+  readonly changes: readonly ColumnChange[];
+  /** Says what would be changed and commits nothing. */
+  readonly isDryRun: boolean;
+}
+
+export interface SchemaUpdateResult {
+  /** As it is now; after a dry run as it would be, under the id of the present one. */
+  readonly schema: Schema;
+  readonly difference: readonly SchemaDifference[];
+  readonly isCommitted: boolean;
+}
+
 /** What a shard needs to write data files of a table. */
 export interface WriteTarget extends TableState {
   /** Where the table lives: a full URI without a trailing slash. */
@@ -199,5 +215,10 @@ export interface TableCommitterRpc {
     identifier: TableIdentifier,
     declaration: TableDeclaration,
   ): Promise<Outcome<TableDocument>>;
+  /** @throws not-found `table.not-found`; invalid `schema.*`, `type.*` by the change that cannot be */
+  updateSchema(
+    identifier: TableIdentifier,
+    request: SchemaUpdateRequest,
+  ): Promise<Outcome<SchemaUpdateResult>>;
   dropTable(identifier: TableIdentifier): Promise<Outcome<null>>;
 }

@@ -7,8 +7,12 @@ import { commit } from '../iceberg/commit.ts';
 import { IcebergError, isIcebergError } from '../iceberg/errors.ts';
 import { stripTrailingSlashes } from '../iceberg/location-provider.ts';
 import { newTableMetadata } from '../iceberg/metadata/new-table.ts';
+import type { SchemaDifference } from '../iceberg/metadata/schema-difference.ts';
 import type { TableDeclaration } from '../iceberg/metadata/table-declaration.ts';
+import type { ColumnChange } from '../iceberg/operations/column-change.ts';
+import type { SchemaChange } from '../iceberg/operations/evolve-schema.ts';
 import { evolveSchema } from '../iceberg/operations/evolve-schema.ts';
+import { updateSchema } from '../iceberg/operations/update-schema.ts';
 import type {
   Catalog,
   Clock,
@@ -17,8 +21,12 @@ import type {
   RandomSource,
   TableIdentifier,
 } from '../iceberg/ports.ts';
+import { sameFields } from '../iceberg/spec/data-types.ts';
 import type { InferredStruct } from '../iceberg/spec/inferred-type.ts';
+import type { NestedField, Schema, Type } from '../iceberg/spec/schema.ts';
+import { currentSchema } from '../iceberg/spec/table-metadata-rules.ts';
 import type { TableMetadata } from '../iceberg/spec/table-metadata.ts';
+import type { SchemaUpdateRequest, SchemaUpdateResult } from './protocol.ts';
 
 /** Rounds of "load, else create" against other creators and unanswered requests. */
 const CREATE_ATTEMPTS_MAX = 5;
@@ -66,7 +74,7 @@ export class TableSchemas {
   /**
    * Creates a table as it was declared. Field ids are given anew.
    * @throws already-exists `table.already-exists`; unsupported `table.partitioned-not-yet`,
-   * `table.stage-create`; invalid `table.location-fixed` and as `newTableMetadata`
+   * `table.stage-create`, `schema.defaults-not-yet`; invalid `table.location-fixed` and as `newTableMetadata`
    */
   async create(identifier: TableIdentifier, declaration: TableDeclaration): Promise<LoadedTable> {
     const { catalog, random, clock } = this.#parts;
@@ -97,6 +105,34 @@ export class TableSchemas {
     }
   }
 
+  /**
+   * Applies the changes of a request, all or none.
+   * @throws not-found `table.not-found`; invalid as `updateSchema`; unsupported
+   * `schema.defaults-not-yet`; conflict, unavailable: try again
+   */
+  async update(
+    identifier: TableIdentifier,
+    { changes, isDryRun }: SchemaUpdateRequest,
+  ): Promise<SchemaUpdateResult> {
+    if (changes.some(setsDefault)) throw defaultsNotYet();
+    if (isDryRun) {
+      const { metadata } = await this.#parts.catalog.loadTable(identifier);
+      const { schema, difference } = updateSchema(metadata, changes);
+      return { schema, difference, isCommitted: false };
+    }
+    let staged: Schema | null = null;
+    let difference: readonly SchemaDifference[] = [];
+    const { table, isChanged } = await this.#commit(identifier, ({ metadata }) => {
+      // An attempt whose answer was lost has landed: made again, "add" would find its own column.
+      if (staged !== null && sameFields(currentSchema(metadata), staged)) return null;
+      const update = updateSchema(metadata, changes);
+      ({ difference } = update);
+      staged = update.change === null ? null : update.schema;
+      return update.change;
+    });
+    return { schema: currentSchema(table.metadata), difference, isCommitted: isChanged };
+  }
+
   async #find(identifier: TableIdentifier): Promise<LoadedTable | null> {
     try {
       return await this.#parts.catalog.loadTable(identifier);
@@ -107,11 +143,21 @@ export class TableSchemas {
   }
 
   async #addColumns(identifier: TableIdentifier, missing: InferredStruct): Promise<LoadedTable> {
+    const { table } = await this.#commit(identifier, ({ metadata }) =>
+      evolveSchema(metadata, missing),
+    );
+    return table;
+  }
+
+  async #commit(
+    identifier: TableIdentifier,
+    plan: (table: LoadedTable) => SchemaChange | null,
+  ): Promise<{ readonly table: LoadedTable; readonly isChanged: boolean }> {
     const result = await commit(
       this.#parts,
       identifier,
       (table) => {
-        const change = evolveSchema(table.metadata, missing);
+        const change = plan(table);
         return Promise.resolve(
           change === null ? null : { ...change, snapshotId: null, written: [] },
         );
@@ -121,14 +167,14 @@ export class TableSchemas {
     switch (result.status) {
       case 'committed':
       case 'unchanged':
-        return result.table;
+        return { table: result.table, isChanged: result.status === 'committed' };
       case 'conflict':
         throw new IcebergError('conflict', 'schema.conflict', result.message);
       case 'unknown':
         throw new IcebergError(
           'unavailable',
           'schema.unknown',
-          'The catalog did not say whether the columns were added: try again',
+          'The catalog did not say whether the schema was changed: try again',
           { cause: result.cause },
         );
     }
@@ -174,6 +220,7 @@ function checkDeclaration(declaration: TableDeclaration, location: string): void
       'A table is created at once here: leave "stage-create" out',
     );
   }
+  if (schemaHasDefault(declaration.schema.fields)) throw defaultsNotYet();
   const requested = declaration.location;
   if (requested === null || stripTrailingSlashes(requested) === location) return;
   throw new IcebergError(
@@ -181,6 +228,43 @@ function checkDeclaration(declaration: TableDeclaration, location: string): void
     'table.location-fixed',
     `The table lives at ${location}: leave "location" out`,
     { context: { location } },
+  );
+}
+
+function schemaHasDefault(fields: readonly NestedField[]): boolean {
+  return fields.some(
+    ({ type, initialDefault, writeDefault }) =>
+      initialDefault !== undefined || writeDefault !== undefined || typeHasDefault(type),
+  );
+}
+
+function typeHasDefault(type: Type): boolean {
+  switch (type.type) {
+    case 'struct':
+      return schemaHasDefault(type.fields);
+    case 'list':
+      return typeHasDefault(type.element);
+    case 'map':
+      return typeHasDefault(type.key) || typeHasDefault(type.value);
+    default:
+      return false;
+  }
+}
+
+function setsDefault(change: ColumnChange): boolean {
+  if (change.action === 'set-write-default') return change.value !== null;
+  return (
+    change.action === 'add' &&
+    ((change.initialDefault ?? null) !== null || (change.writeDefault ?? null) !== null)
+  );
+}
+
+/** A writer must store the default where a row has no value; the kernel would store null. */
+function defaultsNotYet(): IcebergError {
+  return new IcebergError(
+    'unsupported',
+    'schema.defaults-not-yet',
+    'Default values of columns cannot be written yet: leave "initial-default" and "write-default" out',
   );
 }
 

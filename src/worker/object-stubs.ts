@@ -47,6 +47,7 @@ export function committerOf(
     submit: (request) => answered(() => stub().submit(request)),
     loadTable: (table) => answered(() => stub().loadTable(table)),
     createTable: (table, declaration) => answered(() => stub().createTable(table, declaration)),
+    updateSchema: (table, request) => answered(() => stub().updateSchema(table, request)),
     dropTable: (table) => answered(() => stub().dropTable(table)),
   };
 }

@@ -11,6 +11,8 @@ import { Committer } from '../table/committer.ts';
 import type {
   FlushTargetRpc,
   Outcome,
+  SchemaUpdateRequest,
+  SchemaUpdateResult,
   SubmitRequest,
   SubmitResult,
   TableCommitterRpc,
@@ -85,6 +87,13 @@ export class TableCommitter
     declaration: TableDeclaration,
   ): Promise<Outcome<TableDocument>> {
     return await toOutcome(() => this.#committer.createTable(identifier, declaration));
+  }
+
+  async updateSchema(
+    identifier: TableIdentifier,
+    request: SchemaUpdateRequest,
+  ): Promise<Outcome<SchemaUpdateResult>> {
+    return await toOutcome(() => this.#committer.updateSchema(identifier, request));
   }
 
   async dropTable(identifier: TableIdentifier): Promise<Outcome<null>> {

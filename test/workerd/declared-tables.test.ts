@@ -90,6 +90,21 @@ describe('PUT /tables/{namespace}/{table}', () => {
     expect(statuses).toEqual([201, 409, 409, 409, 409]);
   });
 
+  it('refuses default values, which the rows would not get', async () => {
+    const { status, text } = await call('/tables/declared/defaults', {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        schema: {
+          type: 'struct',
+          fields: [{ id: 1, name: 'n', required: false, type: 'long', 'write-default': 7 }],
+        },
+        properties: { 'format-version': '3' },
+      }),
+    });
+    expect([status, errorOf(text).code]).toEqual([501, 'schema.defaults-not-yet']);
+  });
+
   it.each<[string, readonly Column[], object, number, string]>([
     [
       'partitions',

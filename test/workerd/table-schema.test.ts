@@ -57,20 +57,6 @@ describe('GET …/schema', () => {
     expect((await table('schema/json'))?.schema).toEqual(body);
   });
 
-  it('keeps the digits of a default value that no double holds', async () => {
-    const value = '9007199254740993';
-    const schema = `{"type":"struct","fields":[{"id":1,"name":"n","required":false,"type":"long",
-      "initial-default":${value},"write-default":${value}}]}`;
-    await call('/tables/schema/digits', {
-      method: 'PUT',
-      headers: { 'content-type': 'application/json' },
-      body: `{"schema":${schema},"properties":{"format-version":"3"}}`,
-    });
-    for (const path of ['/tables/schema/digits/schema', '/tables/schema/digits']) {
-      expect((await call(path)).text).toContain(`"initial-default":${value}`);
-    }
-  });
-
   it.each([true, false])('gives the Arrow schema of every type, required: %s', async (required) => {
     const name = `schema/arrow-${required}`;
     await declare(

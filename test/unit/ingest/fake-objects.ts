@@ -170,6 +170,10 @@ export class FakeCommitter implements TableCommitterRpc {
     });
   }
 
+  async updateSchema(): Promise<never> {
+    throw new Error('no test here changes a schema');
+  }
+
   async dropTable() {
     this.dropped += 1;
     return value(null);

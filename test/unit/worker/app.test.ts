@@ -113,6 +113,18 @@ describe('the door', () => {
   });
 });
 
+describe('a table of another writer', () => {
+  it('keeps every digit of a default value', async () => {
+    const { call, committer } = makeApp();
+    committer.metadataJson = METADATA.replace('"format-version":2', '"format-version":3')
+      .replace('"type":"long"', `"type":"long","initial-default":${BIG}`)
+      .replace('"properties"', '"next-row-id":5,"properties"');
+    for (const path of ['/tables/a/b', '/tables/a/b/schema']) {
+      expect((await call(path)).text).toContain(`"initial-default":${BIG}`);
+    }
+  });
+});
+
 describe('paths and methods', () => {
   it.each([
     ['GET', '/nowhere', 404, 'request.no-such-path'],
