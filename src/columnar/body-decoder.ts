@@ -10,8 +10,10 @@ import type {
   DecodedSlice,
   DecodeLimits,
   ParquetEncoder,
+  PartitionedEncoder,
 } from './kernel-port.ts';
 import { WasmParquetEncoder } from './parquet-encoder.ts';
+import { WasmPartitionedEncoder } from './partitioned-encoder.ts';
 import { schemaBytes } from './schema-bytes.ts';
 
 /** What is copied into the module at once. */
@@ -76,8 +78,13 @@ export class WasmBodyDecoder implements BodyDecoder {
     return { ...facts, ipc: this.#exports.takeBytes() };
   }
 
-  decodeInto(schema: Schema, encoder: ParquetEncoder): Omit<DecodedSlice, 'ipc'> {
-    if (!(encoder instanceof WasmParquetEncoder) || !encoder.isOf(this.#exports)) {
+  decodeInto(
+    schema: Schema,
+    encoder: ParquetEncoder | PartitionedEncoder,
+  ): Omit<DecodedSlice, 'ipc'> {
+    const isOurs =
+      encoder instanceof WasmParquetEncoder || encoder instanceof WasmPartitionedEncoder;
+    if (!isOurs || !encoder.isOf(this.#exports)) {
       throw new IcebergError(
         'internal',
         'kernel.foreign-encoder',

@@ -43,6 +43,8 @@ interface Exports {
   ): number;
   floe_encoder_append(encoder: number, pointer: number, length: number): number;
   floe_encoder_encoded_bytes(encoder: number): number;
+  floe_encoder_partitions(encoder: number): number;
+  floe_encoder_open_partition(encoder: number, partition: number): number;
   floe_encoder_finish(encoder: number): number;
   floe_encoder_close(encoder: number): void;
 }
@@ -53,12 +55,19 @@ export interface Lent {
   readonly length: number;
 }
 
+/** What an encoder hands out; the bytes are the receiver's own copy. */
+export interface Receiver {
+  readonly write: (chunk: Uint8Array) => void;
+  /** Rows of a partition as an Arrow IPC stream. */
+  readonly spill?: (partition: number, ipc: Uint8Array) => void;
+}
+
 const textEncoder = new TextEncoder();
 const textDecoder = new TextDecoder();
 
 export class KernelExports {
   readonly #exports: Exports;
-  readonly #writers = new Map<number, (chunk: Uint8Array) => void>();
+  readonly #receivers = new Map<number, Receiver>();
   #panic: string | null = null;
   /** What the module last asked for and did not get. */
   #exhaustedBytes: number | null = null;
@@ -69,7 +78,11 @@ export class KernelExports {
     const instance = new WebAssembly.Instance(module, {
       floe: {
         write: (encoder: number, pointer: number, length: number) => {
-          this.#write(encoder, pointer, length);
+          this.#receive(pointer, length, this.#receivers.get(encoder)?.write);
+        },
+        spill: (encoder: number, partition: number, pointer: number, length: number) => {
+          const spill = this.#receivers.get(encoder)?.spill;
+          this.#receive(pointer, length, (rows) => spill?.(partition, rows));
         },
         panicked: (pointer: number, length: number) => {
           this.#panic = textDecoder.decode(this.#view(pointer, length));
@@ -93,9 +106,13 @@ export class KernelExports {
     return this.#isPoisoned;
   }
 
-  /** Where an encoder's bytes go; the chunk is the receiver's own copy. */
-  onWrite(encoder: number, write: (chunk: Uint8Array) => void): void {
-    this.#writers.set(encoder, write);
+  /** Where an encoder's bytes go from now on. */
+  setReceiver(encoder: number, receiver: Receiver): void {
+    this.#receivers.set(encoder, receiver);
+  }
+
+  forgetReceiver(encoder: number): void {
+    this.#receivers.delete(encoder);
   }
 
   /**
@@ -149,9 +166,9 @@ export class KernelExports {
     return { pointer, length: bytes.byteLength };
   }
 
-  #write(encoder: number, pointer: number, length: number): void {
+  #receive(pointer: number, length: number, take?: (bytes: Uint8Array) => void): void {
     try {
-      this.#writers.get(encoder)?.(this.#view(pointer, length).slice());
+      take?.(this.#view(pointer, length).slice());
     } catch (error) {
       // It must not be lost on the way through the module, which only sees that the call failed.
       this.#writeFailure = error;

@@ -6,8 +6,9 @@
  * (a trap) the instance is poisoned and must be discarded.
  */
 
-import type { FileMetrics } from '../iceberg/spec/data-file.ts';
+import type { FileMetrics, PartitionValue } from '../iceberg/spec/data-file.ts';
 import type { InferredField, InferredStruct, InferredType } from '../iceberg/spec/inferred-type.ts';
+import type { PartitionSpec } from '../iceberg/spec/partition-spec.ts';
 import type { Schema } from '../iceberg/spec/schema.ts';
 
 export type { InferredField, InferredStruct, InferredType };
@@ -70,7 +71,10 @@ export interface BodyDecoder {
    * As `decode`, but the accepted rows go straight into `encoder`, which must be of the same instance:
    * for bodies that are written where they arrive. Not to be repeated for the same slice.
    */
-  decodeInto(schema: Schema, encoder: ParquetEncoder): Omit<DecodedSlice, 'ipc'>;
+  decodeInto(
+    schema: Schema,
+    encoder: ParquetEncoder | PartitionedEncoder,
+  ): Omit<DecodedSlice, 'ipc'>;
   advance(): void;
   close(): void;
 }
@@ -100,6 +104,38 @@ export interface ParquetEncoder {
   close(): void;
 }
 
+export interface PartitioningOptions {
+  readonly spec: PartitionSpec;
+  /** Of waiting rows, as Arrow, in the kernel's memory; beyond it they are kept outside. */
+  readonly bufferBytesMax: number;
+  /** More partitions in one write are refused. */
+  readonly partitionsMax: number;
+}
+
+export interface PartitionedFile {
+  /** One value a field of the spec, in its order. */
+  readonly partition: readonly PartitionValue[];
+  readonly file: EncodedFile;
+}
+
+/**
+ * Writes one Parquet file a partition. The rows wait until `nextFile` is called, and the files are then
+ * written one after the other: many partitions take no more memory than one.
+ */
+export interface PartitionedEncoder {
+  /** As of `ParquetEncoder`; not after the first `nextFile`. @throws too-large `partition.too-many` */
+  append(ipc: Uint8Array): void;
+  readonly partitionCount: number;
+  /** Of the rows that wait, as Arrow, in the kernel's memory and outside it. */
+  readonly waitingBytes: number;
+  /**
+   * Writes the file of the next partition, in the order in which rows first showed them; null when all
+   * are written. Its bytes leave through `onBytes` as they are made.
+   */
+  nextFile(onBytes: (chunk: Uint8Array) => void): PartitionedFile | null;
+  close(): void;
+}
+
 export interface KernelInstance {
   createBodyDecoder(format: BodyFormat, limits: DecodeLimits): BodyDecoder;
   createParquetEncoder(
@@ -109,4 +145,13 @@ export interface KernelInstance {
   ): ParquetEncoder;
   /** Linear memory; only grows. */
   readonly memoryBytes: number;
+}
+
+/** An instance that can lay rows out by partition. */
+export interface PartitioningKernelInstance extends KernelInstance {
+  createPartitionedEncoder(
+    schema: Schema,
+    options: ParquetOptions,
+    partitioning: PartitioningOptions,
+  ): PartitionedEncoder;
 }

@@ -6,15 +6,18 @@ import type {
   BodyDecoder,
   BodyFormat,
   DecodeLimits,
-  KernelInstance,
   ParquetEncoder,
   ParquetOptions,
+  PartitionedEncoder,
+  PartitioningKernelInstance,
+  PartitioningOptions,
 } from './kernel-port.ts';
 import type { Schema } from '../iceberg/spec/schema.ts';
 import { WasmParquetEncoder } from './parquet-encoder.ts';
+import { WasmPartitionedEncoder } from './partitioned-encoder.ts';
 
-/** A `KernelInstance` that also says whether it may be used again. */
-export interface Kernel extends KernelInstance {
+/** An instance that also says whether it may be used again. */
+export interface Kernel extends PartitioningKernelInstance {
   /** It trapped; every further call throws. */
   readonly isPoisoned: boolean;
 }
@@ -40,6 +43,14 @@ class WasmKernel implements Kernel {
     onBytes: (chunk: Uint8Array) => void,
   ): ParquetEncoder {
     return new WasmParquetEncoder(this.#exports, schema, options, onBytes);
+  }
+
+  createPartitionedEncoder(
+    schema: Schema,
+    options: ParquetOptions,
+    partitioning: PartitioningOptions,
+  ): PartitionedEncoder {
+    return new WasmPartitionedEncoder(this.#exports, schema, options, partitioning);
   }
 
   get memoryBytes(): number {

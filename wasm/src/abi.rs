@@ -8,15 +8,18 @@ use std::cell::RefCell;
 use std::io::Write;
 
 use crate::body::Body;
-use crate::encode::{EncodeOptions, Encoder};
 use crate::error::{KernelError, Result};
 use crate::slice::Limits;
+use crate::writer::Writer;
 
 #[link(wasm_import_module = "floe")]
 unsafe extern "C" {
     /// Bytes of an encoder's file, valid during the call.
     #[link_name = "write"]
     fn host_write(encoder: u32, pointer: *const u8, length: usize);
+    /// Rows of a partition as an Arrow IPC stream, to be kept until its file is open.
+    #[link_name = "spill"]
+    fn host_spill(encoder: u32, partition: u32, pointer: *const u8, length: usize);
     /// The message of a panic, just before the trap.
     #[link_name = "panicked"]
     fn host_panicked(pointer: *const u8, length: usize);
@@ -62,7 +65,7 @@ fn report(pointer: *mut u8, bytes: usize) -> *mut u8 {
 #[derive(Default)]
 struct Instance {
     bodies: Vec<Option<Body>>,
-    encoders: Vec<Option<Encoder<HostSink>>>,
+    encoders: Vec<Option<Writer<HostSink>>>,
     /// JSON of the last call.
     facts: Vec<u8>,
     /// Arrow IPC of the last decode.
@@ -294,10 +297,12 @@ unsafe extern "C" fn floe_encoder_open(
     let options = unsafe { input(options, options_length) };
     let mut number = 0;
     let status = call(|instance| {
-        let options = EncodeOptions::parse(as_text(options)?)?;
         number = free_slot(&mut instance.encoders);
-        let sink = HostSink { encoder: number as u32 };
-        instance.encoders[number] = Some(Encoder::new(as_text(schema)?, options, sink)?);
+        let encoder = number as u32;
+        // SAFETY: the host copies the bytes before it returns and does not call back.
+        let spill = move |partition, bytes: &[u8]| unsafe { host_spill(encoder, partition, bytes.as_ptr(), bytes.len()) };
+        let writer = Writer::new(as_text(schema)?, as_text(options)?, HostSink { encoder }, Box::new(spill))?;
+        instance.encoders[number] = Some(writer);
         Ok(String::new())
     });
     if status == 0 { number as i32 } else { status }
@@ -319,10 +324,28 @@ extern "C" fn floe_encoder_encoded_bytes(encoder: u32) -> f64 {
     })
 }
 
-/// Facts: an `EncodedFile`.
+/// Partitions that the rows so far fall into; 0 for an encoder without.
+#[unsafe(no_mangle)]
+extern "C" fn floe_encoder_partitions(encoder: u32) -> u32 {
+    INSTANCE.with_borrow_mut(|instance| {
+        lookup(&mut instance.encoders, encoder).map_or(0, |encoder| encoder.partition_count() as u32)
+    })
+}
+
+/// From here on `floe_encoder_append` takes rows that `floe.spill` was given, and `floe_encoder_finish` ends the file.
+#[unsafe(no_mangle)]
+extern "C" fn floe_encoder_open_partition(encoder: u32, partition: u32) -> i32 {
+    call(|instance| {
+        let sink = HostSink { encoder };
+        lookup(&mut instance.encoders, encoder)?.open_partition(partition as usize, sink)?;
+        Ok(String::new())
+    })
+}
+
+/// Facts: an `EncodedFile`; of a partition's file with its `partition`.
 #[unsafe(no_mangle)]
 extern "C" fn floe_encoder_finish(encoder: u32) -> i32 {
-    call(|instance| lookup(&mut instance.encoders, encoder)?.finish())
+    call(|instance| Ok(lookup(&mut instance.encoders, encoder)?.finish()?.to_string()))
 }
 
 #[unsafe(no_mangle)]

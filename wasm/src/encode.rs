@@ -19,6 +19,7 @@ use parquet::schema::types::ColumnPath;
 use serde_json::{Value, json};
 
 use crate::error::{KernelError, Result};
+use crate::layout::scalar::hex;
 use crate::metrics::FileMetrics;
 use crate::parquet_schema::to_parquet;
 use crate::project::project;
@@ -43,9 +44,7 @@ pub struct EncodeOptions {
 
 impl EncodeOptions {
     /// `ParquetOptions` of the host.
-    pub fn parse(json: &str) -> Result<Self> {
-        let options: Value = serde_json::from_str(json)
-            .map_err(|error| KernelError::internal(format!("options JSON: {error}")))?;
+    pub fn parse(options: &Value) -> Result<Self> {
         let bytes = |name: &str| {
             let value = options.get(name).and_then(Value::as_u64).and_then(|value| usize::try_from(value).ok());
             value.filter(|value| *value > 0).ok_or_else(|| invalid(format!("{name} must be a positive number")))
@@ -184,7 +183,7 @@ impl<W: Write + Send> Encoder<W> {
     }
 
     /// Writes the footer. The result is the host's `EncodedFile`, 64-bit numbers as text, bounds in hex.
-    pub fn finish(&mut self) -> Result<String> {
+    pub fn finish(&mut self) -> Result<Value> {
         if matches!(self.state, State::Waiting(_)) {
             self.open()?;
         }
@@ -192,8 +191,7 @@ impl<W: Write + Send> Encoder<W> {
             return Err(KernelError::internal("the encoder is not open"));
         };
         let metadata = writer.finish()?;
-        let facts = self.facts(&metadata, self.encoded_bytes());
-        Ok(facts.to_string())
+        Ok(self.facts(&metadata, self.encoded_bytes()))
     }
 
     /// The sink, after `finish`.
@@ -337,14 +335,6 @@ fn value_bytes(array: &ArrayRef, index: usize) -> Option<Vec<u8>> {
 }
 
 /// Bytes of the rows themselves; arrays of an IPC stream share one larger buffer.
-fn slice_bytes(batch: &RecordBatch) -> usize {
+pub fn slice_bytes(batch: &RecordBatch) -> usize {
     batch.columns().iter().map(|column| column.to_data().get_slice_memory_size().unwrap_or(0)).sum()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
