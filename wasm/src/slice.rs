@@ -4,6 +4,7 @@ use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 use serde_json::{Value, json};
 
+use crate::encode::slice_bytes;
 use crate::error::Result;
 use crate::rejection::{Rejection, cut};
 
@@ -58,7 +59,7 @@ impl Slice {
     /// An Arrow IPC stream, empty when there are no rows.
     pub fn into_ipc(self) -> Result<Vec<u8>> {
         let Some(first) = self.batches.first() else { return Ok(Vec::new()) };
-        let bytes = self.batches.iter().map(RecordBatch::get_array_memory_size).sum::<usize>();
+        let bytes = self.batches.iter().map(slice_bytes).sum::<usize>();
         let mut writer = StreamWriter::try_new(Vec::with_capacity(bytes), &first.schema())?;
         for batch in &self.batches {
             writer.write(batch)?;

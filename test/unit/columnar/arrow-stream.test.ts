@@ -27,6 +27,7 @@ import {
   makeData,
   makeVector,
   tableFromArrays,
+  tableFromIPC,
   tableToIPC,
   vectorFromArray,
 } from 'apache-arrow';
@@ -153,6 +154,43 @@ describe('an Arrow stream', () => {
     ).toEqual([
       [1, 'value.out-of-range'],
       [2, 'value.required'],
+    ]);
+  });
+
+  it('keeps columns together when some are taken whole and some are judged by value', () => {
+    const target = schema(
+      field(1, 'word', 'string', true),
+      field(2, 'small', 'int'),
+      field(3, 'at', 'timestamptz'),
+      field(4, 'missing', 'double'),
+      field(5, 'plain', 'long'),
+    );
+    const words = ['a', 'b', null, 'a', 'c'];
+    const bytes = stream({
+      word: { type: new Dictionary(new Utf8(), new Int32()), values: words },
+      small: { type: new Int64(), values: [1n, 2n, 3n, 2n ** 40n, 5n] },
+      at: {
+        type: new TimestampMicrosecond('Europe/Warsaw'),
+        values: new BigInt64Array([1n, 2n, 3n, 4n, 5n]),
+      },
+      plain: { type: new Int64(), values: [10n, 20n, 30n, 40n, null] },
+    });
+    const { slices, rejected } = decode(bytes, target, { format });
+    expect(rejected.map(({ row, column, code }) => [row, column, code])).toEqual([
+      [2, 'word', 'value.required'],
+      [3, 'small', 'value.out-of-range'],
+    ]);
+    const rows = tableFromIPC(slices[0]?.ipc ?? new Uint8Array()).toArray();
+    const seen = rows.map((row: Record<string, unknown>) => [
+      row['word'],
+      row['small'],
+      row['missing'],
+      row['plain'],
+    ]);
+    expect(seen).toEqual([
+      ['a', 1, null, 10n],
+      ['b', 2, null, 20n],
+      ['c', 5, null, null],
     ]);
   });
 

@@ -1,6 +1,7 @@
 //! Arrow values into columns: what is lossless is cast, what is not rejects its row.
 
 use arrow_array::{Array, StructArray};
+use arrow_schema::Fields;
 
 use crate::arrow_stream::value::{Value, value};
 use crate::columns::{Column, StructColumns, Values};
@@ -12,9 +13,9 @@ const EXACT_DOUBLE_MAX: u128 = 1 << 53;
 const NANOS_PER_MICRO: i128 = 1000;
 
 /// Where each column of a struct is found in the source; `None` when the source lacks it.
-pub fn source_columns(columns: &StructColumns, source: &StructArray) -> Vec<Option<usize>> {
+pub fn source_columns(columns: &StructColumns, source: &Fields) -> Vec<Option<usize>> {
     let mut found = vec![None; columns.columns.len()];
-    for (index, field) in source.fields().iter().enumerate() {
+    for (index, field) in source.iter().enumerate() {
         if let Some(column) = columns.keys.lookup(field.name()) {
             found[column] = Some(index);
         }
@@ -83,7 +84,7 @@ fn append(column: &mut Column, array: &dyn Array, index: usize) -> Result<(), Re
             data.extend_from_slice(&parse_uuid(text).ok_or_else(|| Rejection::mismatch("uuid", text))?);
         }
         (Values::Struct(children), Value::Struct(source)) => {
-            let places = source_columns(children, source);
+            let places = source_columns(children, source.fields());
             append_row(children, source, &places, index)?;
         }
         (Values::List { offsets, element }, Value::List(source)) => {

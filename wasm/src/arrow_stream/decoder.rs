@@ -2,18 +2,20 @@
 
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, StructArray};
+use arrow_array::{ArrayRef, RecordBatch, StructArray, UInt32Array};
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::StreamDecoder;
 use arrow_schema::ArrowError;
+use arrow_select::take::take;
 use serde_json::Value;
 
 use crate::arrow_stream::append::{append_row, source_columns};
+use crate::arrow_stream::pass::pass;
 use crate::arrow_stream::types::match_fields;
 use crate::arrow_stream::value::struct_json;
 use crate::columns::StructColumns;
 use crate::error::{KernelError, Result};
-use crate::schema::Schema;
+use crate::schema::{Field, Schema};
 use crate::slice::{Limits, RejectedRow, Slice, cut_raw};
 
 /// Bytes of one message: a record batch is held whole, and once more as columns.
@@ -80,33 +82,68 @@ impl ArrowDecoder {
 
     pub fn decode(&mut self, schema_json: &str) -> Result<Slice> {
         let schema = Schema::parse(schema_json)?;
-        let mut columns = StructColumns::new(&schema.fields);
+        let arrow_schema = Arc::new(schema.to_arrow());
+        let columns = StructColumns::new(&schema.fields);
         let mut slice = Slice { unknown: Value::Null, ..Slice::default() };
         for batch in &self.batches {
             slice.unknown = match_fields(batch.schema_ref().fields(), &columns)?;
-            let source = StructArray::from(batch.clone());
-            let places = source_columns(&columns, &source);
-            for index in 0..batch.num_rows() {
-                let rows = columns.len;
-                if let Err(rejection) = append_row(&mut columns, &source, &places, index) {
+            let places = source_columns(&columns, batch.schema_ref().fields());
+            let (rows, arrays) = self.accept_rows(batch, &schema.fields, &places, &mut slice)?;
+            slice.received += batch.num_rows() as u64;
+            slice.accepted += rows as u64;
+            if !arrays.is_empty() && rows > 0 {
+                slice.batches.push(RecordBatch::try_new(Arc::clone(&arrow_schema), arrays)?);
+            }
+        }
+        self.decoded_rows = Some(slice.received);
+        Ok(slice)
+    }
+
+    /// The accepted rows of a batch: how many, and their columns in the order of `fields`.
+    fn accept_rows(
+        &self,
+        batch: &RecordBatch,
+        fields: &[Field],
+        places: &[Option<usize>],
+        slice: &mut Slice,
+    ) -> Result<(usize, Vec<ArrayRef>)> {
+        let sources = places.iter().map(|place| place.map(|place| batch.column(place)));
+        let mut arrays = fields
+            .iter()
+            .zip(sources)
+            .map(|(field, source)| pass(source, field, batch.num_rows()))
+            .collect::<Result<Vec<_>>>()?;
+        let left = (0..fields.len()).filter(|index| arrays[*index].is_none()).collect::<Vec<_>>();
+        let mut columns = StructColumns::new(&left.iter().map(|index| fields[*index].clone()).collect::<Vec<_>>());
+        let places = left.iter().map(|index| places[*index]).collect::<Vec<_>>();
+        let source = StructArray::from(batch.clone());
+        let mut accepted = Vec::new();
+        for index in (0..batch.num_rows()).filter(|_| !left.is_empty()) {
+            let rows = columns.len;
+            match append_row(&mut columns, &source, &places, index) {
+                Ok(()) => accepted.push(index as u32),
+                Err(rejection) => {
                     columns.truncate(rows);
                     let raw = struct_json(&source, index).to_string();
                     slice.rejected.push(RejectedRow {
-                        row: self.rows_before + slice.received,
+                        row: self.rows_before + slice.received + index as u64,
                         rejection,
                         raw: cut_raw(&raw, self.limits.raw_bytes_max),
                     });
                 }
-                slice.received += 1;
             }
         }
-        slice.accepted = columns.len as u64;
-        if !schema.fields.is_empty() && slice.accepted > 0 {
-            let arrays = columns.finish()?;
-            slice.batches.push(RecordBatch::try_new(Arc::new(schema.to_arrow()), arrays)?);
+        let rows = if left.is_empty() { batch.num_rows() } else { accepted.len() };
+        if rows < batch.num_rows() {
+            let accepted = UInt32Array::from(accepted);
+            for array in arrays.iter_mut().flatten() {
+                *array = take(array.as_ref(), &accepted, None)?;
+            }
         }
-        self.decoded_rows = Some(slice.received);
-        Ok(slice)
+        for (index, array) in left.iter().zip(columns.finish()?) {
+            arrays[*index] = Some(array);
+        }
+        Ok((rows, arrays.into_iter().flatten().collect()))
     }
 
     pub fn advance(&mut self) {

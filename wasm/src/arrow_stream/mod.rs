@@ -2,5 +2,6 @@
 
 pub mod append;
 pub mod decoder;
+pub mod pass;
 pub mod types;
 pub mod value;
