@@ -44,6 +44,10 @@ export const TABLE_PROPERTIES = {
   dictionaryBytes: integer('write.parquet.dict-size-bytes', 2_097_152, 1, 2 ** 31 - 1),
   /** What becomes of columns the table does not have; as `SchemaPolicy` of `union-by-name.ts`. */
   schemaPolicy: choice('schema-policy', 'add', ['strict', 'add', 'widen']),
+  /** New columns one request may bring, nested ones, list elements and map entries included. */
+  newColumnsMax: integer('schema-new-columns-max', 1000, 0, 5000),
+  /** Columns the table may grow to by rows or requests, counted in the same way. */
+  columnsMax: integer('schema-columns-max', 1000, 1, 5000),
   /** Columns that have metrics while no default is set. */
   metricsInferredColumnsMax: integer(
     'write.metadata.metrics.max-inferred-column-defaults',

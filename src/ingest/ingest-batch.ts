@@ -6,28 +6,19 @@
  * leaves, at most, columns it added in earlier slices and an unsealed batch that the shard drops.
  */
 
-import type {
-  BodyDecoder,
-  BodyFormat,
-  DecodedSlice,
-  KernelInstance,
-} from '../columnar/kernel-port.ts';
-import { IcebergError } from '../iceberg/errors.ts';
+import type { BodyDecoder, BodyFormat, KernelInstance } from '../columnar/kernel-port.ts';
+import type { SchemaPolicy } from '../iceberg/metadata/union-by-name.ts';
 import type { RandomSource, TableIdentifier } from '../iceberg/ports.ts';
-import { unionByName } from '../iceberg/metadata/union-by-name.ts';
-import { highestFieldId } from '../iceberg/spec/data-types.ts';
-import type { InferredStruct } from '../iceberg/spec/inferred-type.ts';
-import type { Schema } from '../iceberg/spec/schema.ts';
 import type {
   BatchHeader,
   BatchReceipt,
   BatchSlice,
   IngestShardRpc,
   TableCommitterRpc,
-  TableState,
 } from '../table/protocol.ts';
 import { fromOutcome } from '../table/protocol.ts';
 import { readBody, readHead } from './decode-body.ts';
+import { GrowingTable } from './growing-table.ts';
 import type { IngestLimits } from './limits.ts';
 import { formatBatchId } from './names.ts';
 
@@ -62,13 +53,10 @@ export interface IngestRequest {
   readonly body: ReadableStream<Uint8Array> | null;
   /** What a row with a wrong value does: goes to quarantine, or refuses the whole request. */
   readonly onError: 'quarantine' | 'reject';
+  /** What becomes of columns the table does not have; null: what its properties say. */
+  readonly schemaPolicy: SchemaPolicy | null;
   readonly idempotencyKey: string | null;
 }
-
-const EMPTY_SCHEMA: Schema = { schemaId: 0, fields: [], identifierFieldIds: [] };
-
-/** Adding the missing columns must leave nothing unknown; more rounds would hide a defect. */
-const SCHEMA_ROUNDS_MAX = 3;
 
 /**
  * Reads the body to its end and answers once the batch is durable.
@@ -103,7 +91,7 @@ async function ingestWhole(
   const digest = request.idempotencyKey === null ? null : ports.createDigest();
   await digest?.update(bytes);
   const header = newHeader(request, ports, (await digest?.hex()) ?? null);
-  const table = new GrowingTable(request, ports.committer, limits);
+  const table = new GrowingTable(request, ports, limits);
   await table.load();
   const slices = await ports.kernels.use(async (kernel) => {
     const decoded: BatchSlice[] = [];
@@ -130,7 +118,7 @@ async function ingestStreamed(
   const begun = fromOutcome(await shard.beginBatch(header));
   if (begun.status === 'repeated') return begun.receipt;
   try {
-    const table = new GrowingTable(request, ports.committer, limits);
+    const table = new GrowingTable(request, ports, limits);
     await table.load();
     await ports.streamKernels.use(async (kernel) => {
       let appending: Promise<unknown> = Promise.resolve();
@@ -203,100 +191,6 @@ async function feed(
   } finally {
     decoder.close();
   }
-}
-
-/** The table as this request sees it: it may not exist yet, and gains columns on the way. */
-class GrowingTable {
-  readonly #request: IngestRequest;
-  readonly #committer: TableCommitterRpc;
-  readonly #limits: IngestLimits;
-  #state: TableState | null = null;
-
-  constructor(request: IngestRequest, committer: TableCommitterRpc, limits: IngestLimits) {
-    this.#request = request;
-    this.#committer = committer;
-    this.#limits = limits;
-  }
-
-  async load(): Promise<void> {
-    this.#state = fromOutcome(await this.#committer.tableState(this.#request.identifier));
-  }
-
-  /** The decoder's ready slice under a schema that has all its columns; null without rows. */
-  async decode(decoder: BodyDecoder): Promise<BatchSlice | null> {
-    let decoded = this.#decodeOnce(decoder);
-    for (let round = 0; decoded.unknown !== null; round += 1) {
-      if (round === SCHEMA_ROUNDS_MAX) {
-        throw new IcebergError(
-          'internal',
-          'ingest.schema-unsettled',
-          'The table was given the missing columns and the rows still have unknown ones.',
-        );
-      }
-      if (this.#request.onError === 'reject') this.#decodeProvisionally(decoder, decoded.unknown);
-      const { identifier } = this.#request;
-      this.#state = fromOutcome(await this.#committer.ensureSchema(identifier, decoded.unknown));
-      decoded = this.#decodeOnce(decoder);
-    }
-    if (decoded.rowsReceived === 0) return null;
-    if (this.#state === null) throw emptySchema(decoded);
-    const { ipc, rowsReceived, rowsAccepted, rejected } = decoded;
-    const { tableUuid, schema } = this.#state;
-    return { schemaId: schema.schemaId, tableUuid, ipc, rowsReceived, rowsAccepted, rejected };
-  }
-
-  /**
-   * Whether the new columns' own values fit is only seen under a schema that has them. A request that
-   * will be refused must not leave columns, or a table, behind: so first under a schema made up here.
-   */
-  #decodeProvisionally(decoder: BodyDecoder, unknown: InferredStruct): void {
-    const schema = this.#state?.schema ?? EMPTY_SCHEMA;
-    const provisional = unionByName(schema, unknown, highestFieldId(schema)).schema;
-    refuseRejected(decoder.decode(provisional));
-  }
-
-  #decodeOnce(decoder: BodyDecoder): DecodedSlice {
-    const decoded = decoder.decode(this.#state?.schema ?? EMPTY_SCHEMA);
-    if (this.#request.onError === 'reject') refuseRejected(decoded);
-    const ipcBytesMax = this.#limits.sliceIpcBytesMax;
-    if (decoded.ipc !== null && decoded.ipc.byteLength > ipcBytesMax) {
-      throw new IcebergError(
-        'too-large',
-        'body.slice-too-large',
-        'So many rows with so few bytes each do not fit one step: send the body in smaller parts.',
-        { context: { bytes: decoded.ipc.byteLength, bytesMax: ipcBytesMax } },
-      );
-    }
-    return decoded;
-  }
-}
-
-function refuseRejected(decoded: DecodedSlice): void {
-  const first = decoded.rejected[0];
-  if (first === undefined) return;
-  const { row, column, code } = first;
-  throw new IcebergError(
-    'invalid',
-    'rows.rejected',
-    `Row ${row}, column "${column}": ${first.message}; nothing of the request was kept (on-error=reject).`,
-    { context: { row, column, reason: code, rowsRejected: decoded.rejected.length } },
-  );
-}
-
-function emptySchema(decoded: DecodedSlice): IcebergError {
-  const first = decoded.rejected[0];
-  return new IcebergError(
-    'invalid',
-    'schema.empty',
-    'The table does not exist, and no row has a value to make its first column of (only nulls, {} and []).',
-    {
-      context: {
-        rows: decoded.rowsReceived,
-        rowsRejected: decoded.rejected.length,
-        firstError: first === undefined ? null : `row ${first.row}: ${first.message}`,
-      },
-    },
-  );
 }
 
 function newHeader(

@@ -5,6 +5,7 @@
 
 import { IcebergError, isIcebergError } from '../iceberg/errors.ts';
 import type { TableDeclaration } from '../iceberg/metadata/table-declaration.ts';
+import type { SchemaPolicy } from '../iceberg/metadata/union-by-name.ts';
 import type {
   Catalog,
   Clock,
@@ -31,6 +32,7 @@ import type {
   TableState,
   WriteTarget,
 } from './protocol.ts';
+import { schemaRulesOf } from './schema-rules.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { TableSchemas } from './table-schemas.ts';
 import { TurnTaker } from './turn-taker.ts';
@@ -84,8 +86,9 @@ export class Committer {
   async writeTarget(identifier: TableIdentifier): Promise<WriteTarget | null> {
     const table = await this.#find(identifier);
     if (table === null) return null;
-    const { location, properties, defaultSpecId } = table.metadata;
-    return { ...stateOf(table), location, properties, specId: defaultSpecId };
+    const { tableUuid, location, properties, defaultSpecId } = table.metadata;
+    const schema = currentSchema(table.metadata);
+    return { tableUuid, schema, location, properties, specId: defaultSpecId };
   }
 
   /** The metadata as the catalog has it now. */
@@ -95,11 +98,15 @@ export class Committer {
     return table === null ? null : documentOf(table);
   }
 
-  /** @throws invalid from the schema rules; conflict, unavailable: try again */
-  async ensureSchema(identifier: TableIdentifier, missing: InferredStruct): Promise<TableState> {
+  /** @throws as `TableSchemas.ensure` */
+  async ensureSchema(
+    identifier: TableIdentifier,
+    arrived: InferredStruct,
+    policy: SchemaPolicy | null = null,
+  ): Promise<TableState> {
     return await this.#turns.take(async () => {
       await this.#finishDrop();
-      return stateOf(await this.#schemas.ensure(identifier, missing));
+      return stateOf(await this.#schemas.ensure(identifier, arrived, policy));
     });
   }
 
@@ -234,7 +241,12 @@ export class Committer {
 }
 
 function stateOf(table: LoadedTable): TableState {
-  return { tableUuid: table.metadata.tableUuid, schema: currentSchema(table.metadata) };
+  const { metadata } = table;
+  return {
+    tableUuid: metadata.tableUuid,
+    schema: currentSchema(metadata),
+    rules: schemaRulesOf(metadata.properties),
+  };
 }
 
 function documentOf(table: LoadedTable): TableDocument {

@@ -10,9 +10,11 @@ import { IcebergError, isIcebergError } from '../iceberg/errors.ts';
 import type { SchemaDifference } from '../iceberg/metadata/schema-difference.ts';
 import type { TableDeclaration } from '../iceberg/metadata/table-declaration.ts';
 import type { ColumnChange } from '../iceberg/operations/column-change.ts';
+import type { SchemaPolicy } from '../iceberg/metadata/union-by-name.ts';
 import type { TableIdentifier } from '../iceberg/ports.ts';
 import type { DataFile } from '../iceberg/spec/data-file.ts';
 import type { Schema } from '../iceberg/spec/schema.ts';
+import type { SchemaRules } from './schema-rules.ts';
 
 export interface WireError {
   readonly kind: ErrorKind;
@@ -151,6 +153,7 @@ export interface ShardStatus {
 export interface TableState {
   readonly tableUuid: string;
   readonly schema: Schema;
+  readonly rules: SchemaRules;
 }
 
 export interface SubmitRequest {
@@ -187,7 +190,9 @@ export interface SchemaUpdateResult {
 }
 
 /** What a shard needs to write data files of a table. */
-export interface WriteTarget extends TableState {
+export interface WriteTarget {
+  readonly tableUuid: string;
+  readonly schema: Schema;
   /** Where the table lives: a full URI without a trailing slash. */
   readonly location: string;
   readonly properties: ReadonlyMap<string, string>;
@@ -205,8 +210,16 @@ export interface FlushTargetRpc {
 export interface TableCommitterRpc {
   /** Null when the table does not exist. */
   tableState(identifier: TableIdentifier): Promise<Outcome<TableState | null>>;
-  /** Creates the table, or adds the missing columns; concurrent callers get one id a column. */
-  ensureSchema(identifier: TableIdentifier, missing: InferredStruct): Promise<Outcome<TableState>>;
+  /**
+   * Creates the table, or fits it to the columns that arrived by `policy`, null for the table's own;
+   * concurrent callers get one id a column. Under `strict` nothing is created or changed.
+   * @throws not-found `table.not-found` under `strict`
+   */
+  ensureSchema(
+    identifier: TableIdentifier,
+    arrived: InferredStruct,
+    policy: SchemaPolicy | null,
+  ): Promise<Outcome<TableState>>;
   /** Answers when the files are in a snapshot. Repeating a `flushId` is harmless. */
   submit(request: SubmitRequest): Promise<Outcome<SubmitResult>>;
   loadTable(identifier: TableIdentifier): Promise<Outcome<TableDocument | null>>;

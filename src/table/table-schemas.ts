@@ -9,6 +9,7 @@ import { stripTrailingSlashes } from '../iceberg/location-provider.ts';
 import { newTableMetadata } from '../iceberg/metadata/new-table.ts';
 import type { SchemaDifference } from '../iceberg/metadata/schema-difference.ts';
 import type { TableDeclaration } from '../iceberg/metadata/table-declaration.ts';
+import type { SchemaPolicy } from '../iceberg/metadata/union-by-name.ts';
 import type { ColumnChange } from '../iceberg/operations/column-change.ts';
 import type { SchemaChange } from '../iceberg/operations/evolve-schema.ts';
 import { evolveSchema } from '../iceberg/operations/evolve-schema.ts';
@@ -26,6 +27,7 @@ import type { InferredStruct } from '../iceberg/spec/inferred-type.ts';
 import type { NestedField, Schema, Type } from '../iceberg/spec/schema.ts';
 import { currentSchema } from '../iceberg/spec/table-metadata-rules.ts';
 import type { TableMetadata } from '../iceberg/spec/table-metadata.ts';
+import { rescueNotYet, schemaRulesOf } from './schema-rules.ts';
 import type { SchemaUpdateRequest, SchemaUpdateResult } from './protocol.ts';
 
 /** Rounds of "load, else create" against other creators and unanswered requests. */
@@ -46,16 +48,26 @@ export class TableSchemas {
   }
 
   /**
-   * Creates the table from the columns that arrived, or adds those it lacks.
-   * @throws invalid from the schema rules; conflict, unavailable: try again
+   * Creates the table from the columns that arrived, or fits its schema to them by `policy`; null is
+   * the table's own. `strict` creates and changes nothing.
+   * @throws not-found `table.not-found` under `strict`; invalid from the schema rules; conflict,
+   * unavailable: try again
    */
-  async ensure(identifier: TableIdentifier, missing: InferredStruct): Promise<LoadedTable> {
+  async ensure(
+    identifier: TableIdentifier,
+    arrived: InferredStruct,
+    policy: SchemaPolicy | null,
+  ): Promise<LoadedTable> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#addColumns(identifier, missing);
+        const { table } = await this.#commit(identifier, ({ metadata }) => {
+          const rules = schemaRulesOf(metadata.properties);
+          return evolveSchema(metadata, arrived, { ...rules, policy: policy ?? rules.policy });
+        });
+        return table;
       } catch (error) {
         if (!isIcebergError(error) || error.code !== 'table.not-found') throw error;
-        if (attempt >= CREATE_ATTEMPTS_MAX) throw error;
+        if (attempt >= CREATE_ATTEMPTS_MAX || policy === 'strict') throw error;
       }
       const { catalog, random, clock } = this.#parts;
       // Whoever was first: the next round adds what is still missing.
@@ -64,7 +76,7 @@ export class TableSchemas {
         newTableMetadata({
           tableUuid: random.uuid(),
           location: catalog.newTableLocation(identifier),
-          schema: missing,
+          schema: arrived,
           nowMs: clock.nowMs(),
         }),
       );
@@ -86,6 +98,7 @@ export class TableSchemas {
       schema: declaration.schema,
       sortOrder: declaration.sortOrder,
       properties: declaration.properties,
+      limits: schemaRulesOf(declaration.properties).limits,
       nowMs: clock.nowMs(),
     });
     for (let attempt = 1; ; attempt += 1) {
@@ -117,7 +130,8 @@ export class TableSchemas {
     if (changes.some(setsDefault)) throw defaultsNotYet();
     if (isDryRun) {
       const { metadata } = await this.#parts.catalog.loadTable(identifier);
-      const { schema, difference } = updateSchema(metadata, changes);
+      const { limits } = schemaRulesOf(metadata.properties);
+      const { schema, difference } = updateSchema(metadata, changes, limits);
       return { schema, difference, isCommitted: false };
     }
     let staged: Schema | null = null;
@@ -125,7 +139,8 @@ export class TableSchemas {
     const { table, isChanged } = await this.#commit(identifier, ({ metadata }) => {
       // An attempt whose answer was lost has landed: made again, "add" would find its own column.
       if (staged !== null && sameFields(currentSchema(metadata), staged)) return null;
-      const update = updateSchema(metadata, changes);
+      const { limits } = schemaRulesOf(metadata.properties);
+      const update = updateSchema(metadata, changes, limits);
       ({ difference } = update);
       staged = update.change === null ? null : update.schema;
       return update.change;
@@ -140,13 +155,6 @@ export class TableSchemas {
       if (isIcebergError(error, 'not-found') && error.code === 'table.not-found') return null;
       throw error;
     }
-  }
-
-  async #addColumns(identifier: TableIdentifier, missing: InferredStruct): Promise<LoadedTable> {
-    const { table } = await this.#commit(identifier, ({ metadata }) =>
-      evolveSchema(metadata, missing),
-    );
-    return table;
   }
 
   async #commit(
@@ -219,6 +227,9 @@ function checkDeclaration(declaration: TableDeclaration, location: string): void
       'table.stage-create',
       'A table is created at once here: leave "stage-create" out',
     );
+  }
+  if (declaration.properties.get('schema-policy')?.trim().toLowerCase() === 'rescue') {
+    throw rescueNotYet();
   }
   if (schemaHasDefault(declaration.schema.fields)) throw defaultsNotYet();
   const requested = declaration.location;

@@ -42,7 +42,8 @@ export function committerOf(
     env.TABLE_COMMITTERS.getByName(name) as unknown as TableCommitterRpc & FlushTargetRpc;
   return {
     tableState: (table) => answered(() => stub().tableState(table)),
-    ensureSchema: (table, missing) => answered(() => stub().ensureSchema(table, missing)),
+    ensureSchema: (table, arrived, policy) =>
+      answered(() => stub().ensureSchema(table, arrived, policy)),
     writeTarget: (table) => answered(() => stub().writeTarget(table)),
     submit: (request) => answered(() => stub().submit(request)),
     loadTable: (table) => answered(() => stub().loadTable(table)),

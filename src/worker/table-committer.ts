@@ -4,6 +4,7 @@ import { DurableObject } from 'cloudflare:workers';
 import { CachingCatalog } from '../catalog/caching.ts';
 import { DirectCatalog } from '../catalog/direct.ts';
 import type { TableDeclaration } from '../iceberg/metadata/table-declaration.ts';
+import type { SchemaPolicy } from '../iceberg/metadata/union-by-name.ts';
 import type { TableIdentifier } from '../iceberg/ports.ts';
 import type { InferredStruct } from '../iceberg/spec/inferred-type.ts';
 import { R2ObjectStore } from '../object-store/r2.ts';
@@ -65,9 +66,10 @@ export class TableCommitter
 
   async ensureSchema(
     identifier: TableIdentifier,
-    missing: InferredStruct,
+    arrived: InferredStruct,
+    policy: SchemaPolicy | null,
   ): Promise<Outcome<TableState>> {
-    return await toOutcome(() => this.#committer.ensureSchema(identifier, missing));
+    return await toOutcome(() => this.#committer.ensureSchema(identifier, arrived, policy));
   }
 
   async writeTarget(identifier: TableIdentifier): Promise<Outcome<WriteTarget | null>> {

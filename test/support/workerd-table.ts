@@ -59,7 +59,8 @@ export class WorkerdTable {
       state?.schema ?? { schemaId: 0, fields: [], identifierFieldIds: [] },
     );
     if (decoded.unknown !== null) {
-      state = fromOutcome(await this.committer.ensureSchema(this.identifier, decoded.unknown));
+      const { unknown } = decoded;
+      state = fromOutcome(await this.committer.ensureSchema(this.identifier, unknown, null));
       decoded = decoder.decode(state.schema);
     }
     decoder.close();

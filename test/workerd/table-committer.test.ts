@@ -14,7 +14,7 @@ it('gives two callers that need the same new column one id (C031)', async () => 
   const table = new WorkerdTable('agree');
   const states = await Promise.all(
     ['a', 'a', 'b', 'a'].map((name) =>
-      table.committer.ensureSchema(table.identifier, column(name)),
+      table.committer.ensureSchema(table.identifier, column(name), null),
     ),
   );
   const ids = new Map<string, Set<number>>();
@@ -30,7 +30,7 @@ it('gives two callers that need the same new column one id (C031)', async () => 
 it('lands 20 concurrent submissions in few snapshots, each file once', async () => {
   const table = new WorkerdTable('grouped');
   const { tableUuid } = fromOutcome(
-    await table.committer.ensureSchema(table.identifier, column('a')),
+    await table.committer.ensureSchema(table.identifier, column('a'), null),
   );
   const submit = (index: number): ReturnType<typeof table.committer.submit> =>
     table.committer.submit({
@@ -54,7 +54,7 @@ it('lands 20 concurrent submissions in few snapshots, each file once', async () 
 it('finishes by the alarm what was in the journal when the object died', async () => {
   const table = new WorkerdTable('resumed');
   const { tableUuid } = fromOutcome(
-    await table.committer.ensureSchema(table.identifier, column('a')),
+    await table.committer.ensureSchema(table.identifier, column('a'), null),
   );
   const request = {
     identifier: table.identifier,

@@ -12,6 +12,7 @@ import type {
   TableCommitterRpc,
   TableState,
 } from '../../../src/table/protocol.ts';
+import { DEFAULT_SCHEMA_RULES } from '../../../src/table/schema-rules.ts';
 
 export const TABLE_UUID = '7d5f2c3e-0000-4000-8000-000000000001';
 
@@ -146,7 +147,7 @@ export class FakeCommitter implements TableCommitterRpc {
     this.ensured += 1;
     const columns = [...(this.schema?.fields ?? []), ...missing.fields].map(({ name }) => name);
     this.schema = schemaOf(columns, this.ensured);
-    return value({ tableUuid: TABLE_UUID, schema: this.schema });
+    return value({ tableUuid: TABLE_UUID, schema: this.schema, rules: DEFAULT_SCHEMA_RULES });
   }
 
   async submit(): Promise<never> {
@@ -180,7 +181,8 @@ export class FakeCommitter implements TableCommitterRpc {
   }
 
   #state(): TableState | null {
-    return this.schema === null ? null : { tableUuid: TABLE_UUID, schema: this.schema };
+    const { schema } = this;
+    return schema === null ? null : { tableUuid: TABLE_UUID, schema, rules: DEFAULT_SCHEMA_RULES };
   }
 }
 

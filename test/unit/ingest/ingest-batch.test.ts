@@ -54,6 +54,7 @@ function makeRun(columns: readonly string[] | null = ['n']) {
         isGzip: false,
         body: streamOf(bytes),
         onError: 'quarantine',
+        schemaPolicy: null,
         idempotencyKey: null,
         ...request,
       },
