@@ -17,7 +17,7 @@ import type {
 } from '../iceberg/ports.ts';
 import type { InferredStruct } from '../iceberg/spec/inferred-type.ts';
 import { serializeTableMetadata } from '../iceberg/spec/table-metadata-json.ts';
-import { currentSchema } from '../iceberg/spec/table-metadata-rules.ts';
+import { currentSchema, defaultSpec } from '../iceberg/spec/table-metadata-rules.ts';
 import { armNoLaterThan, backoffMs, type Alarm } from './alarm.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { createCommitterTables } from './committer-tables.ts';
@@ -86,9 +86,10 @@ export class Committer {
   async writeTarget(identifier: TableIdentifier): Promise<WriteTarget | null> {
     const table = await this.#find(identifier);
     if (table === null) return null;
-    const { tableUuid, location, properties, defaultSpecId } = table.metadata;
+    const { tableUuid, location, properties } = table.metadata;
     const schema = currentSchema(table.metadata);
-    return { tableUuid, schema, location, properties, specId: defaultSpecId };
+    const spec = defaultSpec(table.metadata);
+    return { tableUuid, schema, location, properties, spec };
   }
 
   /** The metadata as the catalog has it now. */

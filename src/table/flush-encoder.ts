@@ -1,28 +1,55 @@
 /**
- * Turns the Arrow streams of a flush into Parquet files of bounded size, one at a time. A kernel
- * instance is borrowed for one file and given back before the file is stored.
+ * Turns the Arrow streams of a flush into Parquet files of bounded size: one after the other for an
+ * unpartitioned table, one a partition otherwise. A kernel instance is borrowed for a round of
+ * encoding and given back before what it made is stored.
  */
 
-import type { EncodedFile, KernelInstance, ParquetOptions } from '../columnar/kernel-port.ts';
+import type {
+  EncodedFile,
+  ParquetOptions,
+  PartitioningKernelInstance,
+} from '../columnar/kernel-port.ts';
 import type { Clock } from '../iceberg/ports.ts';
+import type { PartitionValue } from '../iceberg/spec/data-file.ts';
+import type { PartitionSpec } from '../iceberg/spec/partition-spec.ts';
 import type { Schema } from '../iceberg/spec/schema.ts';
 
 /** Lends a kernel instance for as long as `action` runs; waits while all are out. */
 export interface KernelLender {
-  use<T>(action: (kernel: KernelInstance) => Promise<T>): Promise<T>;
+  use<T>(action: (kernel: PartitioningKernelInstance) => Promise<T>): Promise<T>;
 }
 
 export interface ParquetFile {
   readonly bytes: Uint8Array;
   readonly metrics: EncodedFile;
+  /** One value a field of the spec, in its order; empty when unpartitioned. */
+  readonly partition: readonly PartitionValue[];
 }
 
 export interface FlushEncoderOptions {
   readonly schema: Schema;
+  readonly spec: PartitionSpec;
   readonly parquet: ParquetOptions;
   /** A file is closed after the stream that takes it past this; it holds at least one. */
   readonly fileBytesMax: number;
 }
+
+/** What one round of encoding made; `next` is the first stream that is not in it. */
+interface Round {
+  readonly files: ParquetFile[];
+  readonly next: number;
+}
+
+const MIB = 1024 * 1024;
+/**
+ * Rows of a partitioned table wait for their files: this many bytes of them in the kernel's memory,
+ * this many at all. Beyond, a round ends, and a partition gets one more file in the next.
+ */
+const BUFFER_BYTES_MAX = 12 * MIB;
+const WAITING_BYTES_MAX = 28 * MIB;
+/** Each is a file to put and to commit: a round ends here too, and one stream may not show more. */
+const PARTITIONS_PER_ROUND = 1000;
+const PARTITIONS_PER_STREAM = 4000;
 
 export class FlushEncoder {
   readonly #kernels: KernelLender;
@@ -39,23 +66,30 @@ export class FlushEncoder {
     readStream: (index: number) => Uint8Array,
     options: FlushEncoderOptions,
   ): AsyncIterable<ParquetFile> {
+    const encodeRound =
+      options.spec.fields.length === 0
+        ? this.#encodeFile.bind(this)
+        : this.#encodePartitions.bind(this);
     let next = 0;
     while (next < streamCount) {
-      const encoded = await this.#kernels.use((kernel) =>
-        this.#encodeFile(kernel, next, streamCount, readStream, options),
+      const round = await this.#kernels.use((kernel) =>
+        encodeRound(kernel, next, streamCount, readStream, options),
       );
-      next = encoded.next;
-      yield { bytes: encoded.bytes, metrics: encoded.metrics };
+      next = round.next;
+      // Each is let go as soon as it is stored.
+      for (let file = round.files.shift(); file !== undefined; file = round.files.shift()) {
+        yield file;
+      }
     }
   }
 
   async #encodeFile(
-    kernel: KernelInstance,
+    kernel: PartitioningKernelInstance,
     first: number,
     streamCount: number,
     readStream: (index: number) => Uint8Array,
     options: FlushEncoderOptions,
-  ): Promise<ParquetFile & { readonly next: number }> {
+  ): Promise<Round> {
     const chunks: Uint8Array[] = [];
     const encoder = kernel.createParquetEncoder(options.schema, options.parquet, (chunk) => {
       // A copy: the chunk may lie in the kernel's memory, which the next call overwrites.
@@ -70,7 +104,46 @@ export class FlushEncoder {
         await this.#clock.sleep(0);
       } while (next < streamCount && encoder.encodedBytes < options.fileBytesMax);
       const metrics = encoder.finish();
-      return { bytes: drained(chunks), metrics, next };
+      return { files: [{ bytes: drained(chunks), metrics, partition: [] }], next };
+    } finally {
+      encoder.close();
+    }
+  }
+
+  async #encodePartitions(
+    kernel: PartitioningKernelInstance,
+    first: number,
+    streamCount: number,
+    readStream: (index: number) => Uint8Array,
+    options: FlushEncoderOptions,
+  ): Promise<Round> {
+    const encoder = kernel.createPartitionedEncoder(options.schema, options.parquet, {
+      spec: options.spec,
+      bufferBytesMax: BUFFER_BYTES_MAX,
+      partitionsMax: PARTITIONS_PER_ROUND + PARTITIONS_PER_STREAM,
+    });
+    try {
+      let next = first;
+      do {
+        encoder.append(readStream(next));
+        next += 1;
+        await this.#clock.sleep(0);
+      } while (
+        next < streamCount &&
+        encoder.waitingBytes < WAITING_BYTES_MAX &&
+        encoder.partitionCount < PARTITIONS_PER_ROUND
+      );
+      const files: ParquetFile[] = [];
+      for (;;) {
+        const chunks: Uint8Array[] = [];
+        const written = encoder.nextFile((chunk) => {
+          chunks.push(chunk.slice());
+        });
+        if (written === null) return { files, next };
+        const { file: metrics, partition } = written;
+        files.push({ bytes: drained(chunks), metrics, partition });
+        await this.#clock.sleep(0);
+      }
     } finally {
       encoder.close();
     }

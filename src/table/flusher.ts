@@ -10,7 +10,9 @@ import { IcebergError, isIcebergError } from '../iceberg/errors.ts';
 import { createLocationProvider, uriToKey } from '../iceberg/location-provider.ts';
 import type { Clock, Logger, ObjectStore, RandomSource } from '../iceberg/ports.ts';
 import type { TableIdentifier } from '../iceberg/ports.ts';
-import type { DataFile } from '../iceberg/spec/data-file.ts';
+import type { DataFile, PartitionValue } from '../iceberg/spec/data-file.ts';
+import { partitionPath } from '../iceberg/spec/partition-path.ts';
+import { partitionColumns } from '../iceberg/spec/transform.ts';
 import type { EncodedFile } from '../columnar/kernel-port.ts';
 import type { FlushEncoder } from './flush-encoder.ts';
 import type { FinishedBatches, FlushLog, OpenFlush } from './flush-log.ts';
@@ -20,6 +22,8 @@ import { fromOutcome } from './protocol.ts';
 import type { ShardSettings } from './shard-settings.ts';
 
 const OBSOLETE_KEYS_PER_DELETE = 1000;
+/** Of a flush of several batches. */
+const FILES_PER_FLUSH_MAX = 4000;
 
 export type FlushStep =
   /** No batch was waiting. */
@@ -120,6 +124,7 @@ export class Flusher {
     log.forgetFiles(flush.flushId);
     const slices = log.slices(flush.flushId);
     const locations = createLocationProvider(target);
+    const columns = partitionColumns(target.spec, [target.schema]);
     const fileId = random.uuid();
     const files = new Map<string, DataFile>();
     const parquetFiles = encoder.encode(
@@ -131,16 +136,19 @@ export class Flusher {
       },
       {
         schema: target.schema,
+        spec: target.spec,
         parquet: parquetOptions(target.properties),
         fileBytesMax: settings.fileBytesMax,
       },
     );
-    for await (const { bytes, metrics } of encodingFaults(parquetFiles)) {
-      const uri = locations.dataFile(fileId, files.size);
+    for await (const { bytes, metrics, partition } of encodingFaults(parquetFiles)) {
+      // An invocation has a bound on calls to the store; fewer batches show fewer partitions.
+      if (files.size === FILES_PER_FLUSH_MAX && flush.batchCount > 1) throw tooManyFiles();
+      const uri = locations.dataFile(fileId, files.size, partitionPath(columns, partition));
       const key = uriToKey(store.baseUri, uri);
       log.addFile(flush.flushId, key);
       await store.put(key, bytes, { contentType: 'application/vnd.apache.parquet' });
-      files.set(key, dataFileOf(uri, metrics, target.specId));
+      files.set(key, dataFileOf(uri, metrics, target.spec.specId, partition));
       logger.debug('flush.file-stored', {
         flushId: flush.flushId,
         key,
@@ -199,14 +207,19 @@ export class Flusher {
   }
 }
 
-function dataFileOf(uri: string, metrics: EncodedFile, specId: number): DataFile {
+function dataFileOf(
+  uri: string,
+  metrics: EncodedFile,
+  specId: number,
+  partition: readonly PartitionValue[],
+): DataFile {
   return {
     ...metrics,
     content: 'data',
     filePath: uri,
     fileFormat: 'PARQUET',
     specId,
-    partition: [],
+    partition,
     keyMetadata: null,
     equalityIds: null,
     sortOrderId: null,
@@ -231,6 +244,14 @@ async function* encodingFaults<T>(files: AsyncIterable<T>): AsyncIterable<T> {
       cause,
     });
   }
+}
+
+function tooManyFiles(): IcebergError {
+  return new IcebergError(
+    'internal',
+    'flush.encode-failed',
+    `The batches of this flush fall into more than ${FILES_PER_FLUSH_MAX} files`,
+  );
 }
 
 function cancelled(): IcebergError {

@@ -13,6 +13,7 @@ import type { ColumnChange } from '../iceberg/operations/column-change.ts';
 import type { SchemaPolicy } from '../iceberg/metadata/union-by-name.ts';
 import type { TableIdentifier } from '../iceberg/ports.ts';
 import type { DataFile } from '../iceberg/spec/data-file.ts';
+import type { PartitionSpec } from '../iceberg/spec/partition-spec.ts';
 import type { Schema } from '../iceberg/spec/schema.ts';
 import type { SchemaRules } from './schema-rules.ts';
 
@@ -196,7 +197,8 @@ export interface WriteTarget {
   /** Where the table lives: a full URI without a trailing slash. */
   readonly location: string;
   readonly properties: ReadonlyMap<string, string>;
-  readonly specId: number;
+  /** The default one: what new files are laid out by. */
+  readonly spec: PartitionSpec;
 }
 
 /** The calls of `TableCommitter` that only shards make. */

@@ -85,8 +85,7 @@ export class TableSchemas {
 
   /**
    * Creates a table as it was declared. Field ids are given anew.
-   * @throws already-exists `table.already-exists`; unsupported `table.partitioned-not-yet`,
-   * `table.stage-create`, `schema.defaults-not-yet`; invalid `table.location-fixed` and as `newTableMetadata`
+   * @throws already-exists `table.already-exists`; unsupported `table.stage-create`, `schema.defaults-not-yet`; invalid `table.location-fixed` and as `newTableMetadata`
    */
   async create(identifier: TableIdentifier, declaration: TableDeclaration): Promise<LoadedTable> {
     const { catalog, random, clock } = this.#parts;
@@ -96,6 +95,7 @@ export class TableSchemas {
       tableUuid: random.uuid(),
       location,
       schema: declaration.schema,
+      partitionSpec: declaration.partitionSpec,
       sortOrder: declaration.sortOrder,
       properties: declaration.properties,
       limits: schemaRulesOf(declaration.properties).limits,
@@ -214,13 +214,6 @@ export class TableSchemas {
 
 /** What the format allows and this writer does not do (yet) is refused, never left out in silence. */
 function checkDeclaration(declaration: TableDeclaration, location: string): void {
-  if ((declaration.partitionSpec?.fields.length ?? 0) > 0) {
-    throw new IcebergError(
-      'unsupported',
-      'table.partitioned-not-yet',
-      'Partitions cannot be written yet: leave "partition-spec" out',
-    );
-  }
   if (declaration.stageCreate) {
     throw new IcebergError(
       'unsupported',

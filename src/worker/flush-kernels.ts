@@ -7,7 +7,7 @@
  */
 
 import { createBundledKernel } from '../columnar/bundled-kernel.ts';
-import type { KernelInstance } from '../columnar/kernel-port.ts';
+import type { PartitioningKernelInstance } from '../columnar/kernel-port.ts';
 import type { Clock } from '../iceberg/ports.ts';
 import type { KernelLender } from '../table/flush-encoder.ts';
 
@@ -20,7 +20,7 @@ let turn: { readonly untilMs: number } | null = null;
 
 export function flushKernels(clock: Clock): KernelLender {
   return {
-    use: async <T>(action: (kernel: KernelInstance) => Promise<T>): Promise<T> => {
+    use: async <T>(action: (kernel: PartitioningKernelInstance) => Promise<T>): Promise<T> => {
       while (turn !== null && turn.untilMs > clock.nowMs()) await clock.sleep(ASK_AGAIN_MS);
       const own = { untilMs: clock.nowMs() + TURN_MS_MAX };
       turn = own;

@@ -1,5 +1,6 @@
 import { IcebergError } from '../../src/iceberg/errors.ts';
 import type { DataFile } from '../../src/iceberg/spec/data-file.ts';
+import { UNPARTITIONED_SPEC } from '../../src/iceberg/spec/partition-spec.ts';
 import type { Schema } from '../../src/iceberg/spec/schema.ts';
 import type {
   FlushTargetRpc,
@@ -36,7 +37,7 @@ export class FakeCommitter implements FlushTargetRpc {
               schema: SCHEMA,
               location: 's3://lake/sales.db/orders',
               properties: new Map<string, string>(),
-              specId: 0,
+              spec: UNPARTITIONED_SPEC,
             },
       ),
     );

@@ -6,8 +6,9 @@
 import type {
   BodyDecoder,
   EncodedFile,
-  KernelInstance,
   ParquetEncoder,
+  PartitionedEncoder,
+  PartitioningKernelInstance,
 } from '../../src/columnar/kernel-port.ts';
 import type { KernelLender } from '../../src/table/flush-encoder.ts';
 
@@ -19,17 +20,21 @@ export function readFakeRows(bytes: Uint8Array): unknown[] {
   return JSON.parse(new TextDecoder().decode(bytes)) as unknown[];
 }
 
-export class FakeKernel implements KernelInstance, KernelLender {
+export class FakeKernel implements PartitioningKernelInstance, KernelLender {
   /** Appending a stream with this row fails, as a trap in the kernel does. */
   poison: unknown = undefined;
   readonly memoryBytes = 0;
 
-  async use<T>(action: (kernel: KernelInstance) => Promise<T>): Promise<T> {
+  async use<T>(action: (kernel: PartitioningKernelInstance) => Promise<T>): Promise<T> {
     return await action(this);
   }
 
   createBodyDecoder(): BodyDecoder {
     throw new Error('The fake kernel does not decode bodies');
+  }
+
+  createPartitionedEncoder(): PartitionedEncoder {
+    throw new Error('The fake kernel knows no columns to partition by');
   }
 
   createParquetEncoder(

@@ -107,15 +107,15 @@ describe('PUT /tables/{namespace}/{table}', () => {
 
   it.each<[string, readonly Column[], object, number, string]>([
     [
-      'partitions',
-      [['d', 'date']],
+      'a transform the column does not take',
+      [['s', 'string']],
       {
         'partition-spec': {
-          fields: [{ 'source-id': 100, 'field-id': 1000, name: 'd_day', transform: 'day' }],
+          fields: [{ 'source-id': 100, 'field-id': 1000, name: 's_day', transform: 'day' }],
         },
       },
-      501,
-      'table.partitioned-not-yet',
+      400,
+      'partition-spec.source-type',
     ],
     ['a staged creation', [['a', 'long']], { 'stage-create': true }, 501, 'table.stage-create'],
     ['another name', [['a', 'long']], { name: 'other' }, 400, 'table.name-mismatch'],

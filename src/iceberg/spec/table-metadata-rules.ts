@@ -2,6 +2,7 @@
 
 import { IcebergError } from '../errors.ts';
 import { highestFieldId } from './data-types.ts';
+import type { PartitionSpec } from './partition-spec.ts';
 import type { Schema } from './schema.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { SortOrder } from './sort-order.ts';
@@ -28,6 +29,15 @@ export function currentSchema(metadata: TableMetadata): Schema {
     throw defect('current-schema-missing', `there is no schema ${metadata.currentSchemaId}`);
   }
   return schema;
+}
+
+/** The partition spec that new files are written by. */
+export function defaultSpec(metadata: TableMetadata): PartitionSpec {
+  const spec = metadata.partitionSpecs.find((one) => one.specId === metadata.defaultSpecId);
+  if (spec === undefined) {
+    throw defect('default-spec-missing', `there is no partition spec ${metadata.defaultSpecId}`);
+  }
+  return spec;
 }
 
 /** The snapshot of that id, or null. */

@@ -62,6 +62,12 @@ def pyiceberg_rows(request: dict) -> dict:
     return {"rows": table.scan().to_arrow().to_pylist()}
 
 
+def pyiceberg_plan(request: dict) -> dict:
+    """The data files that PyIceberg would open for the rows of `filter`."""
+    tasks = pyiceberg_table(request).scan(row_filter=request["filter"]).plan_files()
+    return {"files": sorted(task.file.file_path for task in tasks)}
+
+
 def pyiceberg_history(request: dict) -> dict:
     table = pyiceberg_table(request)
     return {
@@ -103,6 +109,7 @@ OPERATIONS = {
     "duckdb-scan": duckdb_scan,
     "duckdb-attach": duckdb_attach,
     "pyiceberg": pyiceberg_rows,
+    "pyiceberg-plan": pyiceberg_plan,
     "pyiceberg-history": pyiceberg_history,
     "validate": validate_table,
     "avro": avro_header,
