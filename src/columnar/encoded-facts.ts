@@ -7,6 +7,8 @@ import type { EncodedFile } from './kernel-port.ts';
 export interface EncodedFacts {
   readonly fileSizeInBytes: string;
   readonly recordCount: string;
+  /** Null when no order was asked for. */
+  readonly isSorted: boolean | null;
   readonly splitOffsets: readonly string[];
   readonly columnSizes: readonly Pair[];
   readonly valueCounts: readonly Pair[];
@@ -42,6 +44,7 @@ export function toEncodedFile(facts: EncodedFacts): EncodedFile {
     nanValueCounts: counts(facts.nanValueCounts),
     lowerBounds: bounds(facts.lowerBounds),
     upperBounds: bounds(facts.upperBounds),
+    ...(facts.isSorted !== null && { isSorted: facts.isSorted }),
   };
 }
 

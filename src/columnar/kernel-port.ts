@@ -6,10 +6,12 @@
  * (a trap) the instance is poisoned and must be discarded.
  */
 
+import type { MetricsMode } from '../iceberg/metrics-config.ts';
 import type { FileMetrics, PartitionValue } from '../iceberg/spec/data-file.ts';
 import type { InferredField, InferredStruct, InferredType } from '../iceberg/spec/inferred-type.ts';
 import type { PartitionSpec } from '../iceberg/spec/partition-spec.ts';
 import type { Schema } from '../iceberg/spec/schema.ts';
+import type { SortOrder } from '../iceberg/spec/sort-order.ts';
 
 export type { InferredField, InferredStruct, InferredType };
 
@@ -87,9 +89,38 @@ export interface ParquetOptions {
   readonly rowGroupBytes: number;
   readonly pageBytes: number;
   readonly dictionaryBytes: number;
+  /** 20,000 by default. */
+  readonly pageRowsMax?: number;
+  /** The order of the rows within a file; none by default. */
+  readonly sort?: SortOptions;
+  /** By field id of leaf columns; a column that is not there has all defaults. */
+  readonly columns?: ReadonlyMap<number, ColumnOptions>;
 }
 
-export type EncodedFile = FileMetrics & { readonly fileSizeInBytes: bigint };
+export interface SortOptions {
+  readonly order: SortOrder;
+  /**
+   * Of rows that are sorted at once, as Arrow. A file that takes more is sorted in runs: see
+   * `EncodedFile.isSorted`, and close files by `encodedBytes` before that.
+   */
+  readonly bufferBytesMax: number;
+}
+
+export interface ColumnOptions {
+  /** False forbids a dictionary; by default the first rows decide. */
+  readonly dictionary?: boolean;
+  /** Of the Parquet file itself, in its footer and page index; true by default. */
+  readonly statistics?: boolean;
+  readonly bloomFilter?: { readonly fpp: number; readonly bytesMax: number };
+  /** What `FileMetrics` holds of the column; `truncate(16)` by default. */
+  readonly metrics?: MetricsMode;
+}
+
+export type EncodedFile = FileMetrics & {
+  readonly fileSizeInBytes: bigint;
+  /** Whether all rows are in the order that was asked for; absent when none was. */
+  readonly isSorted?: boolean;
+};
 
 /** Writes one Parquet file. Bytes leave through `onBytes` as they are made, in order. */
 export interface ParquetEncoder {

@@ -6,6 +6,7 @@ import { toEncodedFile } from './encoded-facts.ts';
 import type { KernelExports } from './kernel-exports.ts';
 import { span } from './kernel-exports.ts';
 import type { EncodedFile, ParquetEncoder, ParquetOptions } from './kernel-port.ts';
+import { optionsJson } from './options-json.ts';
 import { schemaBytes } from './schema-bytes.ts';
 
 export class WasmParquetEncoder implements ParquetEncoder {
@@ -22,9 +23,9 @@ export class WasmParquetEncoder implements ParquetEncoder {
   ) {
     this.#exports = exports;
     this.number = exports.call(
-      [schemaBytes(schema), JSON.stringify(options)],
-      (wasm, [schemaJson, optionsJson]) =>
-        wasm.floe_encoder_open(...span(schemaJson), ...span(optionsJson)),
+      [schemaBytes(schema), JSON.stringify(optionsJson(options))],
+      (wasm, [schemaText, optionsText]) =>
+        wasm.floe_encoder_open(...span(schemaText), ...span(optionsText)),
     );
     exports.setReceiver(this.number, { write: onBytes });
   }

@@ -13,6 +13,7 @@ import type {
   PartitionedFile,
   PartitioningOptions,
 } from './kernel-port.ts';
+import { optionsJson } from './options-json.ts';
 import { schemaBytes } from './schema-bytes.ts';
 
 export class WasmPartitionedEncoder implements PartitionedEncoder {
@@ -34,9 +35,12 @@ export class WasmPartitionedEncoder implements PartitionedEncoder {
   ) {
     this.#exports = exports;
     const spec = serializePartitionSpec(partitioning.spec);
-    const json = JSON.stringify({ ...options, partitioning: { ...partitioning, spec } });
-    this.number = exports.call([schemaBytes(schema), json], (wasm, [schemaJson, optionsJson]) =>
-      wasm.floe_encoder_open(...span(schemaJson), ...span(optionsJson)),
+    const json = JSON.stringify({
+      ...optionsJson(options),
+      partitioning: { ...partitioning, spec },
+    });
+    this.number = exports.call([schemaBytes(schema), json], (wasm, [schemaText, optionsText]) =>
+      wasm.floe_encoder_open(...span(schemaText), ...span(optionsText)),
     );
     this.#receive(() => {
       throw new IcebergError('internal', 'kernel.no-file', 'No file of a partition is open');

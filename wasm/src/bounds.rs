@@ -1,12 +1,9 @@
 //! Lower and upper bounds in Iceberg's single-value form. Spec: "Appendix D: Single-value serialization";
-//! truncation as `write.metadata.metrics.default = truncate(16)` asks.
-
-/// Code points of a string, bytes of a binary value.
-const BOUND_UNITS_MAX: usize = 16;
+//! `units_max` are code points of a string or bytes of a binary value, as `truncate(16)` asks.
 
 /// A prefix is never above the value it was cut from.
-pub fn lower_string(value: &str) -> &str {
-    match value.char_indices().nth(BOUND_UNITS_MAX) {
+pub fn lower_string(value: &str, units_max: usize) -> &str {
+    match value.char_indices().nth(units_max) {
         Some((end, _)) => &value[..end],
         None => value,
     }
@@ -14,8 +11,8 @@ pub fn lower_string(value: &str) -> &str {
 
 /// The prefix, its last code point that can be raised raised, what follows it dropped. `None` when there is
 /// no such code point: then there is no upper bound that short.
-pub fn upper_string(value: &str) -> Option<String> {
-    let prefix = lower_string(value);
+pub fn upper_string(value: &str, units_max: usize) -> Option<String> {
+    let prefix = lower_string(value, units_max);
     if prefix.len() == value.len() {
         return Some(value.to_owned());
     }
@@ -35,15 +32,15 @@ fn next_char(character: char) -> Option<char> {
     }
 }
 
-pub fn lower_binary(value: &[u8]) -> &[u8] {
-    &value[..value.len().min(BOUND_UNITS_MAX)]
+pub fn lower_binary(value: &[u8], units_max: usize) -> &[u8] {
+    &value[..value.len().min(units_max)]
 }
 
-pub fn upper_binary(value: &[u8]) -> Option<Vec<u8>> {
-    if value.len() <= BOUND_UNITS_MAX {
+pub fn upper_binary(value: &[u8], units_max: usize) -> Option<Vec<u8>> {
+    if value.len() <= units_max {
         return Some(value.to_vec());
     }
-    let prefix = &value[..BOUND_UNITS_MAX];
+    let prefix = &value[..units_max];
     let last = prefix.iter().rposition(|byte| *byte != 0xff)?;
     let mut raised = prefix[..=last].to_vec();
     raised[last] += 1;
@@ -78,22 +75,22 @@ mod tests {
             ("exactly sixteen!".to_owned(), Some("exactly sixteen!".to_owned())),
         ];
         for (value, upper) in cases {
-            assert_eq!(upper_string(&value), upper);
+            assert_eq!(upper_string(&value, 16), upper);
             assert!(upper.is_none_or(|upper| upper.as_bytes() >= value.as_bytes()));
-            assert!(value.starts_with(lower_string(&value)));
+            assert!(value.starts_with(lower_string(&value, 16)));
         }
-        assert_eq!(lower_string("abcdefghijklmnoй-tail"), "abcdefghijklmnoй");
+        assert_eq!(lower_string("abcdefghijklmnoй-tail", 16), "abcdefghijklmnoй");
     }
 
     #[test]
     fn upper_bounds_of_bytes_are_raised_or_left_out() {
-        assert_eq!(upper_binary(&[0xff; 17]), None);
-        assert_eq!(upper_binary(&[0xff; 16]), Some(vec![0xff; 16]));
+        assert_eq!(upper_binary(&[0xff; 17], 16), None);
+        assert_eq!(upper_binary(&[0xff; 16], 16), Some(vec![0xff; 16]));
         let mut value = vec![1; 15];
         value.extend([0xff, 0]);
         let mut upper = vec![1; 14];
         upper.push(2);
-        assert_eq!(upper_binary(&value), Some(upper));
+        assert_eq!(upper_binary(&value, 16), Some(upper));
     }
 
     #[test]

@@ -2,83 +2,35 @@
 //! closed when its encoded size reaches the limit, so that memory stays bounded; bytes go to the sink as soon
 //! as a row group is closed.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_ipc::reader::StreamReader;
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::SchemaRef;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
-use parquet::basic::{Compression, Encoding, GzipLevel, ZstdLevel};
 use parquet::file::metadata::{KeyValue, ParquetMetaData};
-use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
-use parquet::schema::types::ColumnPath;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use serde_json::{Value, json};
 
+use crate::column_properties::set_column_properties;
+use crate::encode_options::EncodeOptions;
 use crate::error::{KernelError, Result};
 use crate::layout::scalar::hex;
+use crate::layout::sort::Sorter;
 use crate::metrics::FileMetrics;
 use crate::parquet_schema::to_parquet;
 use crate::project::project;
-use crate::schema::{Field, Schema, Type};
+use crate::schema::Schema;
 
 /// Rows that are looked at before the encodings are chosen.
-const SAMPLE_ROWS: usize = 4096;
+pub const SAMPLE_ROWS: usize = 4096;
 /// Rows between two looks at the size of the open row group.
 const STEP_ROWS: usize = 4096;
 /// Bytes of a value that statistics in the file keep; long values would bloat the footer.
 const STATISTICS_BYTES_MAX: usize = 64;
-const ZSTD_LEVEL_DEFAULT: i32 = 1;
-const GZIP_LEVEL_DEFAULT: u32 = 6;
-
-#[derive(Debug, Clone)]
-pub struct EncodeOptions {
-    pub compression: Compression,
-    pub row_group_bytes: usize,
-    pub page_bytes: usize,
-    pub dictionary_bytes: usize,
-}
-
-impl EncodeOptions {
-    /// `ParquetOptions` of the host.
-    pub fn parse(options: &Value) -> Result<Self> {
-        let bytes = |name: &str| {
-            let value = options.get(name).and_then(Value::as_u64).and_then(|value| usize::try_from(value).ok());
-            value.filter(|value| *value > 0).ok_or_else(|| invalid(format!("{name} must be a positive number")))
-        };
-        let level = options.get("compressionLevel").and_then(Value::as_i64);
-        Ok(Self {
-            compression: compression(options.get("codec").and_then(Value::as_str), level)?,
-            row_group_bytes: bytes("rowGroupBytes")?,
-            page_bytes: bytes("pageBytes")?,
-            dictionary_bytes: bytes("dictionaryBytes")?,
-        })
-    }
-}
-
-fn compression(codec: Option<&str>, level: Option<i64>) -> Result<Compression> {
-    let out_of_range = |_| invalid(format!("compressionLevel {} is out of range", level.unwrap_or_default()));
-    Ok(match codec {
-        Some("zstd") => {
-            let level = level.map_or(ZSTD_LEVEL_DEFAULT, |level| i32::try_from(level).unwrap_or(i32::MAX));
-            Compression::ZSTD(ZstdLevel::try_new(level).map_err(out_of_range)?)
-        }
-        Some("gzip") => {
-            let level = level.map_or(GZIP_LEVEL_DEFAULT, |level| u32::try_from(level).unwrap_or(u32::MAX));
-            Compression::GZIP(GzipLevel::try_new(level).map_err(out_of_range)?)
-        }
-        Some("snappy") => Compression::SNAPPY,
-        Some("uncompressed") => Compression::UNCOMPRESSED,
-        _ => return Err(invalid("codec must be zstd, snappy, gzip or uncompressed".to_owned())),
-    })
-}
-
-fn invalid(message: String) -> KernelError {
-    KernelError::invalid("parquet.invalid-option", message)
-}
 
 pub struct Encoder<W: Write + Send> {
     schema: Schema,
@@ -86,6 +38,8 @@ pub struct Encoder<W: Write + Send> {
     options: EncodeOptions,
     metrics: FileMetrics,
     record_count: u64,
+    /// For a table with a sort order.
+    sorter: Option<Sorter>,
     /// Rows that wait for the sample to be large enough.
     pending: Vec<RecordBatch>,
     pending_rows: usize,
@@ -108,7 +62,8 @@ impl<W: Write + Send> Encoder<W> {
         }
         Ok(Self {
             arrow_schema: Arc::new(schema.to_arrow()),
-            metrics: FileMetrics::new(&schema.fields),
+            metrics: FileMetrics::new(&schema.fields, &options),
+            sorter: options.sort.as_ref().map(|sort| Sorter::new(&schema, sort)).transpose()?,
             schema,
             options,
             record_count: 0,
@@ -134,6 +89,22 @@ impl<W: Write + Send> Encoder<W> {
         let batch = project(batch, &self.arrow_schema)?;
         self.metrics.update(&self.schema.fields, batch.columns())?;
         self.record_count += batch.num_rows() as u64;
+        let Some(sorter) = &mut self.sorter else { return self.take(batch) };
+        sorter.push(batch)?;
+        if sorter.is_full() { self.take_sorted() } else { Ok(()) }
+    }
+
+    fn take_sorted(&mut self) -> Result<()> {
+        let Some(mut sorter) = self.sorter.take() else { return Ok(()) };
+        let order = sorter.order();
+        order.chunks(STEP_ROWS).try_for_each(|places| self.take(sorter.gather(places)?))?;
+        sorter.forget_rows();
+        self.sorter = Some(sorter);
+        Ok(())
+    }
+
+    /// Adds rows that are in their order.
+    fn take(&mut self, batch: RecordBatch) -> Result<()> {
         if matches!(self.state, State::Open(_)) {
             return self.write(&batch);
         }
@@ -148,9 +119,10 @@ impl<W: Write + Send> Encoder<W> {
 
     /// Bytes handed out plus an estimate of what is held back.
     pub fn encoded_bytes(&self) -> usize {
+        let waiting = self.pending_bytes + self.sorter.as_ref().map_or(0, Sorter::buffered_bytes);
         match &self.state {
-            State::Open(writer) => writer.bytes_written() + writer.in_progress_size(),
-            _ => self.pending_bytes,
+            State::Open(writer) => waiting + writer.bytes_written() + writer.in_progress_size(),
+            _ => waiting,
         }
     }
 
@@ -159,6 +131,7 @@ impl<W: Write + Send> Encoder<W> {
             return Err(KernelError::internal("the encoder is not waiting"));
         };
         let pending = std::mem::take(&mut self.pending);
+        self.pending_bytes = 0;
         let options = ArrowWriterOptions::new()
             .with_properties(self.properties(&pending))
             .with_parquet_schema(to_parquet(&self.schema)?)
@@ -184,6 +157,7 @@ impl<W: Write + Send> Encoder<W> {
 
     /// Writes the footer. The result is the host's `EncodedFile`, 64-bit numbers as text, bounds in hex.
     pub fn finish(&mut self) -> Result<Value> {
+        self.take_sorted()?;
         if matches!(self.state, State::Waiting(_)) {
             self.open()?;
         }
@@ -216,11 +190,13 @@ impl<W: Write + Send> Encoder<W> {
                 *column_sizes.entry(id).or_default() += column.compressed_size();
             }
         }
+        // Those that are wanted of each column.
         let leaves = || self.metrics.leaves();
         let pair = |id: i32, value: String| json!([id, value]);
         json!({
             "fileSizeInBytes": file_bytes.to_string(),
             "recordCount": self.record_count.to_string(),
+            "isSorted": self.sorter.as_ref().map(Sorter::is_sorted),
             "splitOffsets": split_offsets,
             "columnSizes": column_sizes.iter().map(|(id, bytes)| pair(*id, bytes.to_string())).collect::<Vec<_>>(),
             "valueCounts": leaves().map(|leaf| pair(leaf.id, leaf.values.to_string())).collect::<Vec<_>>(),
@@ -237,6 +213,7 @@ impl<W: Write + Send> Encoder<W> {
         let mut builder = WriterProperties::builder()
             .set_compression(self.options.compression)
             .set_data_page_size_limit(self.options.page_bytes)
+            .set_data_page_row_count_limit(self.options.page_rows_max)
             .set_dictionary_page_size_limit(self.options.dictionary_bytes)
             .set_statistics_enabled(EnabledStatistics::Page)
             .set_statistics_truncate_length(Some(STATISTICS_BYTES_MAX))
@@ -246,92 +223,10 @@ impl<W: Write + Send> Encoder<W> {
             .set_key_value_metadata(Some(metadata));
         for (index, field) in self.schema.fields.iter().enumerate() {
             let arrays: Vec<ArrayRef> = sample.iter().map(|batch| Arc::clone(batch.column(index))).collect();
-            builder = choose_encodings(builder, field, vec![field.name.clone()], &arrays);
+            builder = set_column_properties(builder, &self.options, field, vec![field.name.clone()], &arrays);
         }
         builder.build()
     }
-}
-
-/// A dictionary where values repeat; elsewhere it costs time and space, and integers are stored as differences.
-fn choose_encodings(
-    mut builder: WriterPropertiesBuilder,
-    field: &Field,
-    path: Vec<String>,
-    sample: &[ArrayRef],
-) -> WriterPropertiesBuilder {
-    let child = |name: &str| path.iter().cloned().chain([name.to_owned()]).collect::<Vec<_>>();
-    match &field.ty {
-        Type::Struct(children) => {
-            for (index, inner) in children.iter().enumerate() {
-                let arrays: Vec<ArrayRef> =
-                    sample.iter().map(|array| Arc::clone(array.as_struct().column(index))).collect();
-                builder = choose_encodings(builder, inner, child(&inner.name), &arrays);
-            }
-            builder
-        }
-        Type::List(element) => {
-            let arrays: Vec<ArrayRef> = sample.iter().map(|array| Arc::clone(array.as_list::<i32>().values())).collect();
-            let mut path = child("list");
-            path.push(element.name.clone());
-            choose_encodings(builder, element, path, &arrays)
-        }
-        Type::Map { key, value } => {
-            for (index, inner) in [key, value].into_iter().enumerate() {
-                let arrays: Vec<ArrayRef> =
-                    sample.iter().map(|array| Arc::clone(array.as_map().entries().column(index))).collect();
-                let mut path = child("key_value");
-                path.push(inner.name.clone());
-                builder = choose_encodings(builder, inner, path, &arrays);
-            }
-            builder
-        }
-        ty => {
-            let path = ColumnPath::new(path);
-            let fallback = match ty {
-                Type::Int | Type::Long | Type::Date | Type::Time | Type::Timestamp { .. } => Encoding::DELTA_BINARY_PACKED,
-                _ => Encoding::PLAIN,
-            };
-            builder
-                .set_column_encoding(path.clone(), fallback)
-                .set_column_dictionary_enabled(path, repeats(sample))
-        }
-    }
-}
-
-/// Whether at most half of the values seen are distinct; without values there is nothing to repeat, and an
-/// empty dictionary page is more than some readers expect.
-fn repeats(sample: &[ArrayRef]) -> bool {
-    let mut distinct: HashSet<Vec<u8>> = HashSet::new();
-    let mut seen = 0;
-    for array in sample {
-        for index in 0..array.len() {
-            if seen == SAMPLE_ROWS {
-                break;
-            }
-            if array.is_valid(index)
-                && let Some(bytes) = value_bytes(array, index)
-            {
-                seen += 1;
-                distinct.insert(bytes);
-            }
-        }
-    }
-    seen > 0 && distinct.len() * 2 <= seen
-}
-
-/// Bytes that are equal when the values are; `None` where a dictionary is never used.
-fn value_bytes(array: &ArrayRef, index: usize) -> Option<Vec<u8>> {
-    let data = array.to_data();
-    Some(match array.data_type() {
-        DataType::Utf8 => array.as_string::<i32>().value(index).as_bytes().to_vec(),
-        DataType::Binary => array.as_binary::<i32>().value(index).to_vec(),
-        DataType::FixedSizeBinary(_) => array.as_fixed_size_binary().value(index).to_vec(),
-        other => {
-            let width = other.primitive_width()?;
-            let start = (data.offset() + index) * width;
-            data.buffers().first()?.as_slice().get(start..start + width)?.to_vec()
-        }
-    })
 }
 
 /// Bytes of the rows themselves; arrays of an IPC stream share one larger buffer.

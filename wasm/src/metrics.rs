@@ -12,6 +12,7 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray};
 use arrow_buffer::NullBuffer;
 
 use crate::bounds;
+use crate::encode_options::{EncodeOptions, MetricsMode};
 use crate::error::{KernelError, Result};
 use crate::schema::{Field, Type};
 
@@ -19,6 +20,7 @@ use crate::schema::{Field, Type};
 pub struct LeafMetrics {
     pub id: i32,
     ty: Type,
+    mode: MetricsMode,
     pub values: u64,
     pub nulls: u64,
     nans: u64,
@@ -48,9 +50,9 @@ pub struct FileMetrics {
 }
 
 impl FileMetrics {
-    pub fn new(fields: &[Field]) -> Self {
+    pub fn new(fields: &[Field], options: &EncodeOptions) -> Self {
         let mut leaves = BTreeMap::new();
-        collect_leaves(fields, &mut leaves);
+        collect_leaves(fields, options, &mut leaves);
         Self { leaves }
     }
 
@@ -79,19 +81,21 @@ impl FileMetrics {
         }
     }
 
+    /// Those that the table wants.
     pub fn leaves(&self) -> impl Iterator<Item = &LeafMetrics> {
-        self.leaves.values()
+        self.leaves.values().filter(|leaf| leaf.mode != MetricsMode::None)
     }
 }
 
-fn collect_leaves(fields: &[Field], leaves: &mut BTreeMap<i32, LeafMetrics>) {
+fn collect_leaves(fields: &[Field], options: &EncodeOptions, leaves: &mut BTreeMap<i32, LeafMetrics>) {
     for field in fields {
         match &field.ty {
-            Type::Struct(children) => collect_leaves(children, leaves),
+            Type::Struct(children) => collect_leaves(children, options, leaves),
             Type::List(_) | Type::Map { .. } => {}
             ty => {
-                let leaf = LeafMetrics { id: field.id, ty: ty.clone(), values: 0, nulls: 0, nans: 0, range: Range::Empty };
-                leaves.insert(field.id, leaf);
+                let mode = options.column(field.id).metrics;
+                let (ty, range) = (ty.clone(), Range::Empty);
+                leaves.insert(field.id, LeafMetrics { id: field.id, ty, mode, values: 0, nulls: 0, nans: 0, range });
             }
         }
     }
@@ -103,8 +107,9 @@ impl LeafMetrics {
         matches!(self.ty, Type::Float | Type::Double).then_some(self.nans)
     }
 
-    /// `None` when all values are null or NaN.
+    /// `None` when all values are null or NaN, or no bounds are wanted.
     pub fn lower(&self) -> Option<Vec<u8>> {
+        let MetricsMode::Bounds(units_max) = self.mode else { return None };
         Some(match &self.range {
             Range::Empty => return None,
             Range::Integer { min, .. } => integer_bytes(&self.ty, *min),
@@ -112,8 +117,8 @@ impl LeafMetrics {
             // A reader may compare the bytes of zeros: the range must hold both of them.
             Range::Real { min, .. } => real_bytes(&self.ty, if *min == 0.0 { -0.0 } else { *min }),
             Range::Bytes(range) => match self.ty {
-                Type::String => bounds::lower_string(as_text(&range.min)?).as_bytes().to_vec(),
-                Type::Binary => bounds::lower_binary(&range.min).to_vec(),
+                Type::String => bounds::lower_string(as_text(&range.min)?, units_max).as_bytes().to_vec(),
+                Type::Binary => bounds::lower_binary(&range.min, units_max).to_vec(),
                 _ => range.min.clone(),
             },
         })
@@ -121,20 +126,24 @@ impl LeafMetrics {
 
     /// `None` also when no bound that short exists.
     pub fn upper(&self) -> Option<Vec<u8>> {
+        let MetricsMode::Bounds(units_max) = self.mode else { return None };
         Some(match &self.range {
             Range::Empty => return None,
             Range::Integer { max, .. } => integer_bytes(&self.ty, *max),
             Range::Wide { max, .. } => bounds::decimal(*max),
             Range::Real { max, .. } => real_bytes(&self.ty, if *max == 0.0 { 0.0 } else { *max }),
             Range::Bytes(range) => match self.ty {
-                Type::String => bounds::upper_string(as_text(&range.max)?)?.into_bytes(),
-                Type::Binary => bounds::upper_binary(&range.max)?,
+                Type::String => bounds::upper_string(as_text(&range.max)?, units_max)?.into_bytes(),
+                Type::Binary => bounds::upper_binary(&range.max, units_max)?,
                 _ => range.max.clone(),
             },
         })
     }
 
     fn update(&mut self, array: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<()> {
+        if self.mode == MetricsMode::None {
+            return Ok(());
+        }
         self.values += array.len() as u64;
         self.nulls += nulls.map_or(0, NullBuffer::null_count) as u64;
         match &self.ty {

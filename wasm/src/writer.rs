@@ -5,7 +5,8 @@ use std::io::Write;
 use arrow_array::RecordBatch;
 use serde_json::Value;
 
-use crate::encode::{EncodeOptions, Encoder};
+use crate::encode::Encoder;
+use crate::encode_options::EncodeOptions;
 use crate::error::{KernelError, Result};
 use crate::layout::partitioned_encoder::{PartitionOptions, PartitionedEncoder, Spill};
 

@@ -3,5 +3,6 @@
 pub mod partition;
 pub mod partitioned_encoder;
 pub mod scalar;
+pub mod sort;
 pub mod source;
 pub mod transform;

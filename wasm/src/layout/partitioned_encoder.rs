@@ -13,7 +13,8 @@ use arrow_schema::SchemaRef;
 use arrow_select::interleave::interleave_record_batch;
 use serde_json::Value;
 
-use crate::encode::{EncodeOptions, Encoder, slice_bytes};
+use crate::encode::{Encoder, slice_bytes};
+use crate::encode_options::EncodeOptions;
 use crate::error::{KernelError, Result};
 use crate::layout::partition::Partitioner;
 use crate::project::project;
