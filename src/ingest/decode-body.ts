@@ -1,11 +1,12 @@
 /**
  * A request body as decoded bytes: which format it has, whether it is small enough, and its bytes
- * in chunks, gunzipped, with every bound enforced while they pass.
+ * in chunks, inflated, with every bound enforced while they pass.
  */
 
 import type { BodyFormat } from '../columnar/kernel-port.ts';
 import { IcebergError, isIcebergError } from '../iceberg/errors.ts';
 import { ChunkReader } from './chunk-reader.ts';
+import type { Compression } from './inflate.ts';
 import { inflate } from './inflate.ts';
 import type { IngestLimits } from './limits.ts';
 
@@ -18,9 +19,18 @@ const FORMATS: ReadonlyMap<string, BodyFormat> = new Map([
   ['application/vnd.apache.arrow.stream', 'arrow-stream'],
 ]);
 
+/** `deflate` is the zlib form, as HTTP means it. */
+const COMPRESSIONS: ReadonlyMap<string, Compression | null> = new Map([
+  ['', null],
+  ['identity', null],
+  ['gzip', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['deflate', 'deflate'],
+]);
+
 export interface BodyDescription {
   readonly format: BodyFormat;
-  readonly isGzip: boolean;
+  readonly compression: Compression | null;
 }
 
 /**
@@ -41,16 +51,17 @@ export function describeBody(headers: Headers, limits: IngestLimits): BodyDescri
     );
   }
   const encoding = (headers.get('content-encoding') ?? 'identity').trim().toLowerCase();
-  if (encoding !== 'gzip' && encoding !== 'identity' && encoding !== '') {
+  const compression = COMPRESSIONS.get(encoding);
+  if (compression === undefined) {
     throw new IcebergError(
       'invalid',
       'body.unsupported-encoding',
-      'Content-Encoding must be gzip or left out.',
+      'Content-Encoding must be gzip or deflate, or left out.',
       { context: { contentEncoding: encoding.slice(0, 100) } },
     );
   }
   checkDeclaredLength(headers.get('content-length'), limits);
-  return { format, isGzip: encoding === 'gzip' };
+  return { format, compression };
 }
 
 function checkDeclaredLength(header: string | null, limits: IngestLimits): void {
@@ -66,7 +77,7 @@ function checkDeclaredLength(header: string | null, limits: IngestLimits): void 
  * The decoded bytes in chunks of about `chunkBytes`. A chunk is valid until the next is asked for.
  *
  * @throws too-large `body.too-large`, `body.inflates-too-much`; invalid `body.cut`, `body.stalled`,
- * `body.gzip-malformed`
+ * `body.gzip-malformed`, `body.deflate-malformed`
  */
 export async function* readBody(
   stream: ReadableStream<Uint8Array> | null,
@@ -75,8 +86,11 @@ export async function* readBody(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   if (stream === null) return;
   const { chunkBytes } = limits;
+  const { compression } = description;
   const sent = gather(readSent(stream, limits), chunkBytes);
-  yield* description.isGzip ? gather(inflate(sent, chunkBytes, limits), chunkBytes) : sent;
+  yield* compression === null
+    ? sent
+    : gather(inflate(sent, compression, chunkBytes, limits), chunkBytes);
 }
 
 /** The bytes as they were sent. */

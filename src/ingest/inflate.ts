@@ -1,5 +1,5 @@
 /**
- * Gunzips a body in bounded memory.
+ * Inflates a body in bounded memory.
  *
  * `DecompressionStream` inflates whatever it is given at once, without waiting for a reader (seen in
  * workerd: 64 writes of 4 KiB settle while 256 MiB of output pile up), and gzip expands up to 1032
@@ -9,6 +9,9 @@
 
 import { IcebergError, isIcebergError } from '../iceberg/errors.ts';
 import { ChunkReader } from './chunk-reader.ts';
+
+/** What the runtime inflates by itself. */
+export type Compression = 'gzip' | 'deflate';
 
 const PIECE_BYTES = 8 * 1024;
 
@@ -23,19 +26,20 @@ export interface InflateLimits {
 /**
  * The decoded bytes of `source`. A chunk is valid until the next one is asked for.
  *
- * @throws too-large `body.inflates-too-much`; invalid `body.gzip-malformed` for bytes that are not
- * gzip, are damaged or end too early; what `source` throws
+ * @throws too-large `body.inflates-too-much`; invalid `body.gzip-malformed`, `body.deflate-malformed` for
+ * bytes that are not of that form, are damaged or end too early; what `source` throws
  */
 export async function* inflate(
   source: AsyncIterable<Uint8Array>,
+  compression: Compression,
   chunkBytes: number,
   limits: InflateLimits,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const gzip = new DecompressionStream('gzip');
-  const writer = gzip.writable.getWriter();
+  const inflater = new DecompressionStream(compression);
+  const writer = inflater.writable.getWriter();
   // The reader side reports every failure; an unhandled rejection of `closed` would only repeat it.
   writer.closed.catch(() => undefined);
-  const reader = new ChunkReader(gzip.readable, chunkBytes, false);
+  const reader = new ChunkReader(inflater.readable, chunkBytes, false);
   let encodedBytes = 0;
   let decodedBytes = 0;
   const count = (chunk: Uint8Array): Uint8Array => {
@@ -60,7 +64,7 @@ export async function* inflate(
           waitFor = quiet();
           continue;
         }
-        if (chunk.byteLength === 0) throw new Error('bytes after the end of the gzip stream');
+        if (chunk.byteLength === 0) throw new Error('bytes after the end of the compressed stream');
         yield count(chunk);
         isDrained = chunk.byteLength < chunkBytes;
         read = reader.next();
@@ -77,8 +81,8 @@ export async function* inflate(
     if (isIcebergError(error)) throw error;
     throw new IcebergError(
       'invalid',
-      'body.gzip-malformed',
-      'The body is not complete, valid gzip although Content-Encoding says so.',
+      `body.${compression}-malformed`,
+      `The body is not complete, valid ${compression} although Content-Encoding says so.`,
       { cause: error },
     );
   } finally {
@@ -96,8 +100,8 @@ function checkInflated(encodedBytes: number, decodedBytes: number, limits: Infla
     'too-large',
     'body.inflates-too-much',
     isBomb
-      ? `The gzip body expands more than ${limits.inflateRatioMax} times, which real data does not.`
-      : `The gzip body expands past ${limits.decodedBytesMax} bytes: send it in smaller parts.`,
+      ? `The body expands more than ${limits.inflateRatioMax} times, which real data does not.`
+      : `The body expands past ${limits.decodedBytesMax} bytes: send it in smaller parts.`,
     { context: { decodedBytesMax: limits.decodedBytesMax, ratioMax: limits.inflateRatioMax } },
   );
 }

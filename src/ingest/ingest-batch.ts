@@ -18,6 +18,7 @@ import type {
 } from '../table/protocol.ts';
 import { fromOutcome } from '../table/protocol.ts';
 import { readBody, readHead } from './decode-body.ts';
+import type { Compression } from './inflate.ts';
 import { GrowingTable } from './growing-table.ts';
 import type { IngestLimits } from './limits.ts';
 import { formatBatchId } from './names.ts';
@@ -49,7 +50,7 @@ export interface IngestRequest {
   readonly identifier: TableIdentifier;
   readonly shard: number;
   readonly format: BodyFormat;
-  readonly isGzip: boolean;
+  readonly compression: Compression | null;
   readonly body: ReadableStream<Uint8Array> | null;
   /** What a row with a wrong value does: goes to quarantine, or refuses the whole request. */
   readonly onError: 'quarantine' | 'reject';

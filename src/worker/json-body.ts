@@ -24,7 +24,7 @@ export async function readJsonBody(request: Request, limits: IngestLimits): Prom
       'Content-Type must be application/json here.',
     );
   }
-  const chunks = readBody(request.body, { format: 'json', isGzip: false }, limits);
+  const chunks = readBody(request.body, { format: 'json', compression: null }, limits);
   try {
     const head = await readHead(chunks, DOCUMENT_BYTES_MAX);
     if (!head.isWhole) {

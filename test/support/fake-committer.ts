@@ -22,6 +22,7 @@ const SCHEMA: Schema = {
 export class FakeCommitter implements FlushTargetRpc {
   /** Null: the table does not exist. */
   tableUuid: string | null = '11111111-1111-4111-8111-111111111111';
+  spec = UNPARTITIONED_SPEC;
   readonly committed = new Map<string, { snapshotId: bigint; files: readonly DataFile[] }>();
   faults = new Faults(null, 'before');
   /** Submissions in order, repeats included. */
@@ -37,7 +38,7 @@ export class FakeCommitter implements FlushTargetRpc {
               schema: SCHEMA,
               location: 's3://lake/sales.db/orders',
               properties: new Map<string, string>(),
-              spec: UNPARTITIONED_SPEC,
+              spec: this.spec,
             },
       ),
     );

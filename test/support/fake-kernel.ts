@@ -33,8 +33,35 @@ export class FakeKernel implements PartitioningKernelInstance, KernelLender {
     throw new Error('The fake kernel does not decode bodies');
   }
 
+  /** Knows no columns: the partition of a row is the row. */
   createPartitionedEncoder(): PartitionedEncoder {
-    throw new Error('The fake kernel knows no columns to partition by');
+    const partitions = new Map<number, unknown[]>();
+    let waitingBytes = 0;
+    let next: IterableIterator<[number, unknown[]]> | null = null;
+    return {
+      append: (ipc) => {
+        waitingBytes += ipc.byteLength;
+        for (const row of readFakeRows(ipc)) {
+          partitions.set(Number(row), [...(partitions.get(Number(row)) ?? []), row]);
+        }
+      },
+      get partitionCount() {
+        return partitions.size;
+      },
+      get waitingBytes() {
+        return waitingBytes;
+      },
+      nextFile: (onBytes) => {
+        next ??= partitions.entries();
+        const { value, done } = next.next();
+        if (done === true) return null;
+        const [partition, rows] = value;
+        const bytes = fakeIpc(rows);
+        onBytes(bytes);
+        return { partition: [partition], file: fakeMetrics(rows.length, bytes.byteLength) };
+      },
+      close: () => undefined,
+    };
   }
 
   createParquetEncoder(

@@ -75,6 +75,15 @@ describe('a batch', () => {
     expect(body.snapshots).toHaveLength(1);
   });
 
+  it('may be deflate', async () => {
+    const zipped = streamOf(utf8(rowsOf(3)), 100).pipeThrough(new CompressionStream('deflate'));
+    const body = new Uint8Array(await new Response(zipped).arrayBuffer());
+    const { body: answer } = await ingest('app/deflated', body, {
+      headers: { 'content-encoding': 'deflate' },
+    });
+    expect(answer.rows.accepted).toBe(3);
+  });
+
   it('may be gzip, small or streamed', async () => {
     const small = await ingest('app/zipped', await gzip(utf8(rowsOf(3))), {
       headers: { 'content-encoding': 'gzip' },

@@ -29,14 +29,14 @@ export function ingestRoutes(services: AppServices): Hono {
       request.headers.get('idempotency-key'),
       limits.idempotencyKeyCharsMax,
     );
-    const { format, isGzip } = describeBody(request.headers, limits);
+    const { format, compression } = describeBody(request.headers, limits);
     const shard = services.shard(identifier, FIRST_SHARD);
     let receipt = await ingestBatch(
       {
         identifier,
         shard: FIRST_SHARD,
         format,
-        isGzip,
+        compression,
         body: request.body,
         onError,
         schemaPolicy,

@@ -1,6 +1,7 @@
-import { gzipSync } from 'node:zlib';
+import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { describeBody, readBody, readHead } from '../../../src/ingest/decode-body.ts';
+import type { Compression } from '../../../src/ingest/inflate.ts';
 import type { IngestLimits } from '../../../src/ingest/limits.ts';
 import { INGEST_LIMITS } from '../../../src/ingest/limits.ts';
 
@@ -23,11 +24,11 @@ function streamOf(chunks: readonly Uint8Array[], end: 'close' | 'stall' = 'close
 
 async function readAll(
   chunks: readonly Uint8Array[],
-  isGzip: boolean,
+  compression: Compression | null,
   limits: IngestLimits = LIMITS,
 ): Promise<{ bytes: Buffer; sizes: number[] }> {
   const parts: Uint8Array[] = [];
-  for await (const chunk of readBody(streamOf(chunks), { format: 'ndjson', isGzip }, limits)) {
+  for await (const chunk of readBody(streamOf(chunks), { format: 'ndjson', compression }, limits)) {
     parts.push(new Uint8Array(chunk));
   }
   return { bytes: Buffer.concat(parts), sizes: parts.map(({ byteLength }) => byteLength) };
@@ -50,8 +51,18 @@ describe('describeBody', () => {
   ])('reads %s as %s', (contentType, format) => {
     expect(describeBody(headers({ 'content-type': contentType }), LIMITS)).toEqual({
       format,
-      isGzip: false,
+      compression: null,
     });
+  });
+
+  it.each([
+    ['gzip', 'gzip'],
+    ['X-GZIP', 'gzip'],
+    ['deflate', 'deflate'],
+    ['identity', null],
+  ])('reads the encoding %s as %s', (encoding, compression) => {
+    const described = { 'content-type': 'application/json', 'content-encoding': encoding };
+    expect(describeBody(headers(described), LIMITS).compression).toBe(compression);
   });
 
   it.each([
@@ -72,15 +83,18 @@ describe('describeBody', () => {
 describe('readBody', () => {
   it('gathers single bytes into chunks and keeps every one of them', async () => {
     const bytes = Buffer.from('żółw 🦊'.repeat(200));
-    const read = await readAll(split(bytes, 1), false);
+    const read = await readAll(split(bytes, 1), null);
     expect(read.bytes.equals(bytes)).toBe(true);
     expect(read.sizes.slice(0, -1).every((size) => size === 1000)).toBe(true);
   });
 
-  it('gunzips whatever the chunks are', async () => {
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+  ] as const)('inflates %s whatever the chunks are', async (compression, compress) => {
     const bytes = Buffer.from(Array.from({ length: 20_000 }, (_, i) => `${i * 7919}`).join(','));
     for (const size of [1, 17, 5000, 100_000]) {
-      const read = await readAll(split(gzipSync(bytes), size), true, {
+      const read = await readAll(split(compress(bytes), size), compression, {
         ...LIMITS,
         bodyBytesMax: 1 << 20,
       });
@@ -89,33 +103,38 @@ describe('readBody', () => {
   });
 
   it('stops a body that is longer than the limit, whatever it declared', async () => {
-    await expect(readAll(split(new Uint8Array(50_001), 900), false)).rejects.toMatchObject({
+    await expect(readAll(split(new Uint8Array(50_001), 900), null)).rejects.toMatchObject({
       kind: 'too-large',
       code: 'body.too-large',
     });
   });
 
-  it('stops a gzip body that expands without measure', async () => {
-    const limits = { ...LIMITS, inflateRatioFreeBytes: 100_000, inflateRatioMax: 100 };
-    const bomb = gzipSync(Buffer.alloc(20_000_000));
-    await expect(readAll(split(bomb, 4096), true, limits)).rejects.toMatchObject({
-      kind: 'too-large',
-      code: 'body.inflates-too-much',
+  describe.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+  ] as const)('of %s', (compression, compress) => {
+    it('stops a body that expands without measure', async () => {
+      const limits = { ...LIMITS, inflateRatioFreeBytes: 100_000, inflateRatioMax: 100 };
+      const bomb = compress(Buffer.alloc(20_000_000));
+      await expect(readAll(split(bomb, 4096), compression, limits)).rejects.toMatchObject({
+        kind: 'too-large',
+        code: 'body.inflates-too-much',
+      });
+      await expect(
+        readAll(split(bomb, 4096), compression, { ...LIMITS, decodedBytesMax: 1_000_000 }),
+      ).rejects.toMatchObject({ code: 'body.inflates-too-much' });
     });
-    await expect(
-      readAll(split(bomb, 4096), true, { ...LIMITS, decodedBytesMax: 1_000_000 }),
-    ).rejects.toMatchObject({ code: 'body.inflates-too-much' });
-  });
 
-  it.each([
-    ['ends early', gzipSync('{"a":1}'.repeat(500)).subarray(0, 30)],
-    ['is plain text', Buffer.from('{"a":1}')],
-    ['is empty', Buffer.alloc(0)],
-    ['goes on after its end', Buffer.concat([gzipSync('{"a":1}'), Buffer.from('more')])],
-  ])('refuses a gzip body that %s', async (_, bytes) => {
-    await expect(readAll([bytes], true)).rejects.toMatchObject({
-      kind: 'invalid',
-      code: 'body.gzip-malformed',
+    it.each([
+      ['ends early', compress('{"a":1}'.repeat(500)).subarray(0, 20)],
+      ['is plain text', Buffer.from('{"a":1}')],
+      ['is empty', Buffer.alloc(0)],
+      ['goes on after its end', Buffer.concat([compress('{"a":1}'), Buffer.from('more')])],
+    ])('refuses a body that %s', async (_, bytes) => {
+      await expect(readAll([bytes], compression)).rejects.toMatchObject({
+        kind: 'invalid',
+        code: `body.${compression}-malformed`,
+      });
     });
   });
 
@@ -128,7 +147,7 @@ describe('readBody', () => {
     });
     const chunks = readBody(
       stream,
-      { format: 'json', isGzip: false },
+      { format: 'json', compression: null },
       { ...LIMITS, bodyIdleMsMax: 20 },
     );
     await expect(chunks.next()).rejects.toMatchObject({ code: 'body.stalled' });
@@ -140,7 +159,7 @@ describe('readHead', () => {
   it('says whether the body ended within the bound, and leaves the rest to be read', async () => {
     const bytes = Buffer.from('x'.repeat(3500));
     const open = () =>
-      readBody(streamOf(split(bytes, 400)), { format: 'json', isGzip: false }, LIMITS);
+      readBody(streamOf(split(bytes, 400)), { format: 'json', compression: null }, LIMITS);
     expect(await readHead(open(), 5000)).toMatchObject({ isWhole: true, bytes: { length: 3500 } });
     const chunks = open();
     const head = await readHead(chunks, 1000);

@@ -51,7 +51,7 @@ function makeRun(columns: readonly string[] | null = ['n']) {
         identifier: { namespace: ['app'], name: 'events' },
         shard: 0,
         format: 'ndjson',
-        isGzip: false,
+        compression: null,
         body: streamOf(bytes),
         onError: 'quarantine',
         schemaPolicy: null,
@@ -120,7 +120,7 @@ describe('a small body', () => {
     const expected = createHash('sha256').update(lines(2)).digest('hex');
     await send(lines(2), { idempotencyKey: 'k' });
     expect(shard.sealedDigest).toBe(expected);
-    await send(gzipSync(lines(2)), { idempotencyKey: 'k', isGzip: true });
+    await send(gzipSync(lines(2)), { idempotencyKey: 'k', compression: 'gzip' });
     expect(shard.sealedDigest).toBe(expected);
   });
 });
