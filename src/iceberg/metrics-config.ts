@@ -40,7 +40,7 @@ export function metricsModes(
     sortOrder.fields.flatMap(({ sourceId }) => findStructField(schema.fields, sourceId)?.id ?? []),
   );
   const modes = new Map<number, MetricsMode>();
-  for (const { fieldId, name } of primitiveColumns(schema.fields, '')) {
+  for (const { fieldId, name } of primitiveColumns(schema.fields)) {
     const inferred = explicit ?? (modes.size < inferredMax ? DEFAULT_MODE : NO_METRICS);
     const mode = parseMode(properties.get(COLUMN_KEY_PREFIX + name)) ?? inferred;
     const lacksBounds = mode.kind === 'none' || mode.kind === 'counts';
@@ -58,9 +58,9 @@ function parseMode(text: string | undefined): MetricsMode | null {
 }
 
 /** Leaves of structs with their full names, in the order of the schema. */
-function* primitiveColumns(
+export function* primitiveColumns(
   fields: readonly NestedField[],
-  prefix: string,
+  prefix = '',
 ): Generator<{ fieldId: number; name: string }> {
   for (const { id, name, type } of fields) {
     if (type.type === 'struct') yield* primitiveColumns(type.fields, `${prefix}${name}.`);

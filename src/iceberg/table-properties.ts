@@ -41,6 +41,9 @@ export const TABLE_PROPERTIES = {
   parquetLevel: optionalInteger('write.parquet.compression-level', 0, 22),
   rowGroupBytes: integer('write.parquet.row-group-size-bytes', 134_217_728, 1, 2 ** 31 - 1),
   pageBytes: integer('write.parquet.page-size-bytes', 1_048_576, 1, 2 ** 31 - 1),
+  /** Rows of a page at most. */
+  pageRows: integer('write.parquet.page-row-limit', 20_000, 1, 2 ** 31 - 1),
+  bloomFilterBytesMax: integer('write.parquet.bloom-filter-max-bytes', 1_048_576, 1, 2 ** 31 - 1),
   dictionaryBytes: integer('write.parquet.dict-size-bytes', 2_097_152, 1, 2 ** 31 - 1),
   /** What becomes of columns the table does not have; as `SchemaPolicy` of `union-by-name.ts`. */
   schemaPolicy: choice('schema-policy', 'add', ['strict', 'add', 'widen']),

@@ -17,7 +17,11 @@ import type {
 } from '../iceberg/ports.ts';
 import type { InferredStruct } from '../iceberg/spec/inferred-type.ts';
 import { serializeTableMetadata } from '../iceberg/spec/table-metadata-json.ts';
-import { currentSchema, defaultSpec } from '../iceberg/spec/table-metadata-rules.ts';
+import {
+  currentSchema,
+  defaultSortOrder,
+  defaultSpec,
+} from '../iceberg/spec/table-metadata-rules.ts';
 import { armNoLaterThan, backoffMs, type Alarm } from './alarm.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { createCommitterTables } from './committer-tables.ts';
@@ -87,9 +91,14 @@ export class Committer {
     const table = await this.#find(identifier);
     if (table === null) return null;
     const { tableUuid, location, properties } = table.metadata;
-    const schema = currentSchema(table.metadata);
-    const spec = defaultSpec(table.metadata);
-    return { tableUuid, schema, location, properties, spec };
+    return {
+      tableUuid,
+      schema: currentSchema(table.metadata),
+      location,
+      properties,
+      spec: defaultSpec(table.metadata),
+      sortOrder: defaultSortOrder(table.metadata),
+    };
   }
 
   /** The metadata as the catalog has it now. */

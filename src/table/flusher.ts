@@ -16,7 +16,7 @@ import { partitionColumns } from '../iceberg/spec/transform.ts';
 import type { EncodedFile } from '../columnar/kernel-port.ts';
 import type { FlushEncoder } from './flush-encoder.ts';
 import type { FinishedBatches, FlushLog, OpenFlush } from './flush-log.ts';
-import { parquetOptions } from './parquet-options.ts';
+import { parquetOptions, SORTED_FILE_BYTES_MAX } from './parquet-options.ts';
 import type { FlushTargetRpc, WriteTarget } from './protocol.ts';
 import { fromOutcome } from './protocol.ts';
 import type { ShardSettings } from './shard-settings.ts';
@@ -137,8 +137,11 @@ export class Flusher {
       {
         schema: target.schema,
         spec: target.spec,
-        parquet: parquetOptions(target.properties),
-        fileBytesMax: settings.fileBytesMax,
+        parquet: parquetOptions(target),
+        fileBytesMax:
+          target.sortOrder.fields.length === 0
+            ? settings.fileBytesMax
+            : Math.min(settings.fileBytesMax, SORTED_FILE_BYTES_MAX),
       },
     );
     for await (const { bytes, metrics, partition } of encodingFaults(parquetFiles)) {
@@ -148,7 +151,7 @@ export class Flusher {
       const key = uriToKey(store.baseUri, uri);
       log.addFile(flush.flushId, key);
       await store.put(key, bytes, { contentType: 'application/vnd.apache.parquet' });
-      files.set(key, dataFileOf(uri, metrics, target.spec.specId, partition));
+      files.set(key, dataFileOf(uri, metrics, target, partition));
       logger.debug('flush.file-stored', {
         flushId: flush.flushId,
         key,
@@ -209,8 +212,8 @@ export class Flusher {
 
 function dataFileOf(
   uri: string,
-  metrics: EncodedFile,
-  specId: number,
+  { isSorted, ...metrics }: EncodedFile,
+  { spec, sortOrder }: WriteTarget,
   partition: readonly PartitionValue[],
 ): DataFile {
   return {
@@ -218,11 +221,12 @@ function dataFileOf(
     content: 'data',
     filePath: uri,
     fileFormat: 'PARQUET',
-    specId,
+    specId: spec.specId,
     partition,
     keyMetadata: null,
     equalityIds: null,
-    sortOrderId: null,
+    // Only what is true: a reader may rely on it.
+    sortOrderId: isSorted === true ? sortOrder.orderId : null,
     firstRowId: null,
     referencedDataFile: null,
     contentOffset: null,

@@ -15,6 +15,7 @@ import type { TableIdentifier } from '../iceberg/ports.ts';
 import type { DataFile } from '../iceberg/spec/data-file.ts';
 import type { PartitionSpec } from '../iceberg/spec/partition-spec.ts';
 import type { Schema } from '../iceberg/spec/schema.ts';
+import type { SortOrder } from '../iceberg/spec/sort-order.ts';
 import type { SchemaRules } from './schema-rules.ts';
 
 export interface WireError {
@@ -107,6 +108,24 @@ export interface QuarantinePage {
   readonly next: number | null;
 }
 
+/** Rows of the quarantine that were sent through again. */
+export interface ReplayedRows {
+  /** What is accepted now; without rejected rows. */
+  readonly slices: readonly BatchSlice[];
+  /** Ids of the rows in `slices`. */
+  readonly landed: readonly number[];
+  /** Why the others are refused now. */
+  readonly refused: readonly Pick<QuarantinedRow, 'id' | 'column' | 'code' | 'message'>[];
+}
+
+export interface ReplayResult {
+  /** Null when no row landed. */
+  readonly receipt: BatchReceipt | null;
+  readonly rowsLanded: number;
+  /** Rows in the quarantine now. */
+  readonly rowsLeft: number;
+}
+
 export interface FlushResult {
   readonly rows: number;
   readonly files: number;
@@ -136,6 +155,13 @@ export interface IngestShardRpc {
   /** Everything sealed so far is committed when this answers. */
   flush(identifier: TableIdentifier): Promise<Outcome<FlushResult>>;
   listQuarantine(after: number, limit: number): Promise<Outcome<QuarantinePage>>;
+  /**
+   * Accepts the rows and takes them out of the quarantine, both or neither.
+   * @throws conflict `quarantine.changed`: one of the rows is not there any more; overloaded
+   */
+  replayRows(header: BatchHeader, rows: ReplayedRows): Promise<Outcome<ReplayResult>>;
+  /** Deletes the rows with ids from `first` to `last`, and answers how many there were. */
+  deleteQuarantined(first: number, last: number): Promise<Outcome<number>>;
   pending(): Promise<Outcome<ShardStatus>>;
   /** Forgets everything of the table; called by the committer's drop. */
   clear(): Promise<Outcome<null>>;
@@ -199,6 +225,7 @@ export interface WriteTarget {
   readonly properties: ReadonlyMap<string, string>;
   /** The default one: what new files are laid out by. */
   readonly spec: PartitionSpec;
+  readonly sortOrder: SortOrder;
 }
 
 /** The calls of `TableCommitter` that only shards make. */

@@ -87,4 +87,45 @@ describeWithEngines('partitioned tables', () => {
     expect(plan['files']).toHaveLength(1);
     expect(String((plan['files'] as unknown[])[0])).toContain('/day_month=2031-06/');
   });
+
+  it('are sorted within each file when the table asks for it, and say so', async () => {
+    const answer = await lake.request('PUT', '/tables/parts/sorted', {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        schema: {
+          type: 'struct',
+          fields: [
+            { id: 1, name: 'id', required: false, type: 'long' },
+            { id: 2, name: 'name', required: false, type: 'string' },
+          ],
+        },
+        'write-order': {
+          'order-id': 1,
+          fields: [
+            {
+              transform: 'identity',
+              'source-id': 2,
+              direction: 'desc',
+              'null-order': 'nulls-last',
+            },
+          ],
+        },
+        properties: { 'write.parquet.bloom-filter-enabled.column.name': 'true' },
+      }),
+    });
+    expect(answer.status, answer.text).toBe(201);
+    const names = ['～', '😀', 'b', null, 'a', ''];
+    await lake.append(
+      'parts/sorted',
+      names.map((name, id) => ({ id: BigInt(id), name })),
+    );
+    const inOrder = await lake.duckdb('parts/sorted', 'SELECT name FROM t');
+    // By the bytes of UTF-8, in which the face comes after the tilde.
+    expect(inOrder.map(({ name }) => name)).toEqual(['😀', '～', 'b', 'a', '', null]);
+    const files = await lake.engines.python('pyiceberg-plan', {
+      ...(await lake.existing('parts/sorted')),
+      filter: "name == 'b'",
+    });
+    expect(files['sortOrderIds']).toEqual([1n]);
+  });
 });

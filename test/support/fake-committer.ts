@@ -1,6 +1,7 @@
 import { IcebergError } from '../../src/iceberg/errors.ts';
 import type { DataFile } from '../../src/iceberg/spec/data-file.ts';
 import { UNPARTITIONED_SPEC } from '../../src/iceberg/spec/partition-spec.ts';
+import { UNSORTED_ORDER } from '../../src/iceberg/spec/sort-order.ts';
 import type { Schema } from '../../src/iceberg/spec/schema.ts';
 import type {
   FlushTargetRpc,
@@ -39,6 +40,7 @@ export class FakeCommitter implements FlushTargetRpc {
               location: 's3://lake/sales.db/orders',
               properties: new Map<string, string>(),
               spec: this.spec,
+              sortOrder: UNSORTED_ORDER,
             },
       ),
     );

@@ -40,6 +40,18 @@ export function defaultSpec(metadata: TableMetadata): PartitionSpec {
   return spec;
 }
 
+/** The order that new files are asked to have. */
+export function defaultSortOrder(metadata: TableMetadata): SortOrder {
+  const order = metadata.sortOrders.find((one) => one.orderId === metadata.defaultSortOrderId);
+  if (order === undefined) {
+    throw defect(
+      'default-sort-order-missing',
+      `there is no sort order ${metadata.defaultSortOrderId}`,
+    );
+  }
+  return order;
+}
+
 /** The snapshot of that id, or null. */
 export function findSnapshot(metadata: TableMetadata, snapshotId: bigint | null): Snapshot | null {
   return metadata.snapshots.find((snapshot) => snapshot.snapshotId === snapshotId) ?? null;
@@ -85,9 +97,7 @@ function validateSchemas(metadata: TableMetadata): void {
 function validateSpecs(metadata: TableMetadata): void {
   const ids = metadata.partitionSpecs.map((spec) => spec.specId);
   checkUnique(ids, 'duplicate-spec-id', 'partition spec id');
-  if (!ids.includes(metadata.defaultSpecId)) {
-    throw defect('default-spec-missing', `there is no partition spec ${metadata.defaultSpecId}`);
-  }
+  defaultSpec(metadata);
   for (const spec of metadata.partitionSpecs) {
     const fieldIds = spec.fields.map((field) => field.fieldId);
     checkUnique(fieldIds, 'duplicate-partition-field-id', `field id of spec ${spec.specId}`);
@@ -105,12 +115,7 @@ function validateSpecs(metadata: TableMetadata): void {
 function validateSortOrders(metadata: TableMetadata): void {
   const ids = metadata.sortOrders.map((order: SortOrder) => order.orderId);
   checkUnique(ids, 'duplicate-sort-order-id', 'sort order id');
-  if (!ids.includes(metadata.defaultSortOrderId)) {
-    throw defect(
-      'default-sort-order-missing',
-      `there is no sort order ${metadata.defaultSortOrderId}`,
-    );
-  }
+  defaultSortOrder(metadata);
 }
 
 function validateSnapshots(metadata: TableMetadata): void {

@@ -64,8 +64,12 @@ def pyiceberg_rows(request: dict) -> dict:
 
 def pyiceberg_plan(request: dict) -> dict:
     """The data files that PyIceberg would open for the rows of `filter`."""
-    tasks = pyiceberg_table(request).scan(row_filter=request["filter"]).plan_files()
-    return {"files": sorted(task.file.file_path for task in tasks)}
+    tasks = list(pyiceberg_table(request).scan(row_filter=request["filter"]).plan_files())
+    tasks.sort(key=lambda task: task.file.file_path)
+    return {
+        "files": [task.file.file_path for task in tasks],
+        "sortOrderIds": [task.file.sort_order_id for task in tasks],
+    }
 
 
 def pyiceberg_history(request: dict) -> dict:
