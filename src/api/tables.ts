@@ -76,6 +76,20 @@ export interface SchemaUpdateBody {
   }[];
 }
 
+/** The answer of `POST /tables/{namespace}/{table}/quarantine/replay`. */
+export interface ReplayBody {
+  /** The batch of the rows that landed; null when none did. */
+  batch: string | null;
+  status: 'durable' | 'committed' | null;
+  snapshotId: string | null;
+  /** `kept` rows are refused still, or cannot be sent again. */
+  rows: { replayed: number; landed: number; kept: number };
+  /** Rows in the quarantine now. */
+  total: number;
+  /** Pass as `after` to go on; null when every row has had its turn. */
+  next: number | null;
+}
+
 export interface FlushBody {
   rows: number;
   files: number;

@@ -32,7 +32,8 @@ export const INGEST_LIMITS: IngestLimits = {
   chunkBytes: 256 * KIB,
   sliceBytes: 2 * MIB,
   rowBytesMax: 4 * MIB,
-  rawBytesMax: 4 * KIB,
+  // As long as the quarantine keeps it: a row that is cut cannot be sent again.
+  rawBytesMax: 64 * KIB,
   sliceIpcBytesMax: 30 * MIB,
   bodyIdleMsMax: 30_000,
   commitWaitMsMax: 60_000,

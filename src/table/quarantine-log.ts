@@ -6,7 +6,7 @@
 
 import type { RejectedRow } from '../columnar/kernel-port.ts';
 import { IcebergError } from '../iceberg/errors.ts';
-import type { BatchId, QuarantinedRow, QuarantinePage } from './protocol.ts';
+import type { BatchId, QuarantinedRow, QuarantinePage, ReplayedRows } from './protocol.ts';
 import type { ShardSettings } from './shard-settings.ts';
 import type { SqlDatabase, SqlRow } from './sql-database.ts';
 import { countOf, numberOf, textOf } from './sql-database.ts';
@@ -70,6 +70,53 @@ export class QuarantineLog {
 
   drop(batchNo: number): void {
     this.#database.exec('DELETE FROM quarantine WHERE batch_no = ?', batchNo);
+  }
+
+  /**
+   * Takes the landed rows out and gives the others their new reason; part of a caller's transaction.
+   * @throws conflict `quarantine.changed` when one of them is not there any more
+   */
+  settle({ landed, refused }: ReplayedRows): void {
+    const expectOne = (rows: readonly SqlRow[]): void => {
+      if (rows.length === 1) return;
+      throw new IcebergError(
+        'conflict',
+        'quarantine.changed',
+        'Another replay, or a deletion, was faster: nothing of this one was done',
+      );
+    };
+    for (const id of landed) {
+      expectOne(
+        this.#database.exec(
+          'DELETE FROM quarantine WHERE id = ? AND is_visible = 1 RETURNING id',
+          id,
+        ),
+      );
+    }
+    for (const { id, column, code, message } of refused) {
+      expectOne(
+        this.#database.exec(
+          `UPDATE quarantine SET column_path = ?, code = ?, message = ?
+            WHERE id = ? AND is_visible = 1 RETURNING id`,
+          column.slice(0, TEXT_CHARACTERS_MAX),
+          code,
+          message.slice(0, TEXT_CHARACTERS_MAX),
+          id,
+        ),
+      );
+    }
+    this.recount();
+  }
+
+  /** Deletes the visible rows with ids from `first` to `last`; answers how many. */
+  delete(first: number, last: number): number {
+    const deleted = this.#database.exec(
+      'DELETE FROM quarantine WHERE id >= ? AND id <= ? AND is_visible = 1 RETURNING id',
+      first,
+      last,
+    );
+    this.recount();
+    return deleted.length;
   }
 
   /** Rows with an id above `after`, oldest first. */

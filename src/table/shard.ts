@@ -21,6 +21,8 @@ import type {
   BeginOutcome,
   FlushResult,
   QuarantinePage,
+  ReplayedRows,
+  ReplayResult,
   ShardStatus,
 } from './protocol.ts';
 import type { ShardSettings } from './shard-settings.ts';
@@ -138,6 +140,18 @@ export class Shard {
 
   listQuarantine(after: number, limit: number): QuarantinePage {
     return this.#parts.log.quarantine.list(after, limit);
+  }
+
+  /** @throws conflict `quarantine.changed`, overloaded */
+  async replay(header: BatchHeader, rows: ReplayedRows): Promise<ReplayResult> {
+    const result = this.#parts.log.replay(header, rows, this.#nowMs());
+    this.#remember(header.identifier);
+    await this.#armForDue();
+    return result;
+  }
+
+  deleteQuarantined(first: number, last: number): number {
+    return this.#parts.log.quarantine.delete(first, last);
   }
 
   async status(): Promise<ShardStatus> {

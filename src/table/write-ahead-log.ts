@@ -13,6 +13,8 @@ import type {
   BatchReceipt,
   BatchSlice,
   BeginOutcome,
+  ReplayedRows,
+  ReplayResult,
   ShardStatus,
 } from './protocol.ts';
 import { errorsWith, RECEIPT_COLUMNS, receiptOf, refusalOf } from './batch-rows.ts';
@@ -81,11 +83,19 @@ export class WriteAheadLog {
   }
 
   accept(header: BatchHeader, slices: readonly BatchSlice[], nowMs: number): BatchReceipt {
+    return this.#transaction(() => this.#accept(header, slices, nowMs));
+  }
+
+  /**
+   * Accepts rows of the quarantine and takes them out of it, both or neither.
+   * @throws conflict `quarantine.changed`, overloaded
+   */
+  replay(header: BatchHeader, rows: ReplayedRows, nowMs: number): ReplayResult {
     return this.#transaction(() => {
-      const begun = this.#begin(header, nowMs);
-      if (begun.status === 'repeated') return begun.receipt;
-      for (const slice of slices) this.#append(this.#openBatch(header.batchId), slice, nowMs);
-      return this.#seal(this.#openBatch(header.batchId), header.bodyDigest, nowMs);
+      this.quarantine.settle(rows);
+      const rowsLanded = rows.landed.length;
+      const receipt = rowsLanded === 0 ? null : this.#accept(header, rows.slices, nowMs);
+      return { receipt, rowsLanded, rowsLeft: this.quarantine.rowCount() };
     });
   }
 
@@ -205,6 +215,13 @@ export class WriteAheadLog {
     this.#bytes =
       this.#sealedBytes + sumOf('TOTAL(bytes)', 'open') + sumOf('TOTAL(bytes)', 'parked');
     this.quarantine.recount();
+  }
+
+  #accept(header: BatchHeader, slices: readonly BatchSlice[], nowMs: number): BatchReceipt {
+    const begun = this.#begin(header, nowMs);
+    if (begun.status === 'repeated') return begun.receipt;
+    for (const slice of slices) this.#append(this.#openBatch(header.batchId), slice, nowMs);
+    return this.#seal(this.#openBatch(header.batchId), header.bodyDigest, nowMs);
   }
 
   #begin(header: BatchHeader, nowMs: number): BeginOutcome {

@@ -10,6 +10,7 @@ import { healthRoutes } from './routes/health.ts';
 import { homeRoutes } from './routes/home.ts';
 import { icebergCatalogRoutes } from './routes/iceberg-catalog.ts';
 import { ingestRoutes } from './routes/ingest.ts';
+import { quarantineRoutes } from './routes/quarantine.ts';
 import { tableSchemaRoutes } from './routes/table-schema.ts';
 import { tableRoutes } from './routes/tables.ts';
 import type { AppServices } from './services.ts';
@@ -40,6 +41,7 @@ export function createApp(services: AppServices): Hono {
   app.route('/ingest', ingestRoutes(services));
   app.route('/tables', tableRoutes(services));
   app.route('/tables', tableSchemaRoutes(services));
+  app.route('/tables', quarantineRoutes(services));
   app.route('/batches', batchRoutes(services));
   return app;
 }

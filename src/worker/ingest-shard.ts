@@ -16,6 +16,8 @@ import type {
   IngestShardRpc,
   Outcome,
   QuarantinePage,
+  ReplayedRows,
+  ReplayResult,
   ShardStatus,
 } from '../table/protocol.ts';
 import { toOutcome } from '../table/protocol.ts';
@@ -83,6 +85,14 @@ export class IngestShard extends DurableObject<Env> implements IngestShardRpc {
 
   async listQuarantine(after: number, limit: number): Promise<Outcome<QuarantinePage>> {
     return await toOutcome(() => this.#shard.listQuarantine(after, limit));
+  }
+
+  async replayRows(header: BatchHeader, rows: ReplayedRows): Promise<Outcome<ReplayResult>> {
+    return await toOutcome(() => this.#shard.replay(header, rows));
+  }
+
+  async deleteQuarantined(first: number, last: number): Promise<Outcome<number>> {
+    return await toOutcome(() => this.#shard.deleteQuarantined(first, last));
   }
 
   async pending(): Promise<Outcome<ShardStatus>> {

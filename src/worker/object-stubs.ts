@@ -28,6 +28,8 @@ export function shardOf(env: Env, identifier: TableIdentifier, shard: number): I
     waitCommitted: (batchId, timeoutMs) => answered(() => stub().waitCommitted(batchId, timeoutMs)),
     flush: (table) => answered(() => stub().flush(table)),
     listQuarantine: (after, limit) => answered(() => stub().listQuarantine(after, limit)),
+    replayRows: (header, rows) => answered(() => stub().replayRows(header, rows)),
+    deleteQuarantined: (first, last) => answered(() => stub().deleteQuarantined(first, last)),
     pending: () => answered(() => stub().pending()),
     clear: () => answered(() => stub().clear()),
   };

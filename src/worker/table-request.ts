@@ -2,10 +2,12 @@
 
 import type { Context } from 'hono';
 import { IcebergError } from '../iceberg/errors.ts';
+import type { SchemaPolicy } from '../iceberg/metadata/union-by-name.ts';
 import type { TableIdentifier } from '../iceberg/ports.ts';
 import { parseTableIdentifier } from '../ingest/names.ts';
 import type { TableDocument } from '../table/protocol.ts';
 import { fromOutcome } from '../table/protocol.ts';
+import { rescueNotYet } from '../table/schema-rules.ts';
 import type { AppServices } from './services.ts';
 
 /** The table's metadata file. @throws not-found `table.not-found` */
@@ -66,4 +68,12 @@ export function oneOf<Choice extends string>(
     `The parameter "${name}" must be one of: ${choices.join(', ')}.`,
     { context: { parameter: name } },
   );
+}
+
+/** Null: what the table's properties say. @throws invalid; unsupported `schema.rescue-not-yet` */
+export function schemaPolicyOf(context: Context): SchemaPolicy | null {
+  const text = context.req.query('schema-policy');
+  if (text === undefined) return null;
+  if (text === 'rescue') throw rescueNotYet();
+  return oneOf<SchemaPolicy>(text, 'schema-policy', ['strict', 'add', 'widen']);
 }

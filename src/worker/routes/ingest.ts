@@ -5,14 +5,12 @@ import { describeBody } from '../../ingest/decode-body.ts';
 import { ingestBatch } from '../../ingest/ingest-batch.ts';
 import { parseIdempotencyKey, parseTableIdentifier } from '../../ingest/names.ts';
 import { toIngestResponse } from '../../ingest/receipt.ts';
-import type { SchemaPolicy } from '../../iceberg/metadata/union-by-name.ts';
 import type { BatchReceipt } from '../../table/protocol.ts';
 import { fromOutcome } from '../../table/protocol.ts';
-import { rescueNotYet } from '../../table/schema-rules.ts';
 import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import type { AppServices } from '../services.ts';
 import { FIRST_SHARD } from '../services.ts';
-import { oneOf } from '../table-request.ts';
+import { oneOf, schemaPolicyOf } from '../table-request.ts';
 
 export function ingestRoutes(services: AppServices): Hono {
   const app = new Hono();
@@ -23,7 +21,7 @@ export function ingestRoutes(services: AppServices): Hono {
     const { namespace, table } = context.req.param();
     const identifier = parseTableIdentifier(namespace, table);
     const onError = oneOf(context.req.query('on-error'), 'on-error', ['quarantine', 'reject']);
-    const schemaPolicy = parsePolicy(context.req.query('schema-policy'));
+    const schemaPolicy = schemaPolicyOf(context);
     const waitFor = oneOf(context.req.query('wait'), 'wait', ['durable', 'committed']);
     const idempotencyKey = parseIdempotencyKey(
       request.headers.get('idempotency-key'),
@@ -74,11 +72,4 @@ export function ingestRoutes(services: AppServices): Hono {
 /** A batch without accepted rows has nothing to commit. */
 function isPending(receipt: BatchReceipt): boolean {
   return receipt.state === 'durable' && receipt.rowsAccepted > 0;
-}
-
-/** Null: what the table's properties say. @throws invalid; unsupported `schema.rescue-not-yet` */
-function parsePolicy(text: string | undefined): SchemaPolicy | null {
-  if (text === undefined) return null;
-  if (text === 'rescue') throw rescueNotYet();
-  return oneOf<SchemaPolicy>(text, 'schema-policy', ['strict', 'add', 'widen']);
 }

@@ -1,13 +1,7 @@
 /** `/tables` and what is below it. */
 
 import { Hono } from 'hono';
-import type {
-  FlushBody,
-  QuarantineBody,
-  SnapshotListBody,
-  TableBody,
-  TableListBody,
-} from '../../api/tables.ts';
+import type { FlushBody, SnapshotListBody, TableBody, TableListBody } from '../../api/tables.ts';
 import { IcebergError } from '../../iceberg/errors.ts';
 import { parseTableDeclaration } from '../../iceberg/metadata/table-declaration.ts';
 import { parseTableMetadata } from '../../iceberg/spec/table-metadata-json.ts';
@@ -17,10 +11,7 @@ import { methodNotAllowed } from '../middleware/method-not-allowed.ts';
 import type { AppServices } from '../services.ts';
 import { FIRST_SHARD } from '../services.ts';
 import { describeSnapshots, describeTable } from '../table-body.ts';
-import { identifierOf, integerOf, labelOf, loadTable } from '../table-request.ts';
-
-const QUARANTINE_PAGE_ROWS_MAX = 1000;
-const QUARANTINE_PAGE_ROWS_DEFAULT = 100;
+import { identifierOf, labelOf, loadTable } from '../table-request.ts';
 
 export function tableRoutes(services: AppServices): Hono {
   const app = new Hono();
@@ -82,33 +73,6 @@ export function tableRoutes(services: AppServices): Hono {
     return context.json(body satisfies SnapshotListBody);
   });
   app.all('/:namespace/:table/snapshots', methodNotAllowed('GET', 'HEAD'));
-
-  app.get('/:namespace/:table/quarantine', async (context) => {
-    const identifier = identifierOf(context);
-    const after = integerOf(context, 'after', 0, 0, Number.MAX_SAFE_INTEGER);
-    const limit = integerOf(
-      context,
-      'limit',
-      QUARANTINE_PAGE_ROWS_DEFAULT,
-      1,
-      QUARANTINE_PAGE_ROWS_MAX,
-    );
-    await loadTable(services, identifier);
-    const shard = services.shard(identifier, FIRST_SHARD);
-    const page = fromOutcome(await shard.listQuarantine(after, limit));
-    const rows = page.rows.map(({ batchId, id, row, column, code, message, raw, atMs }) => ({
-      id,
-      batch: batchId,
-      row,
-      column,
-      code,
-      message,
-      raw,
-      atMs,
-    }));
-    return context.json({ rows, total: page.total, next: page.next } satisfies QuarantineBody);
-  });
-  app.all('/:namespace/:table/quarantine', methodNotAllowed('GET', 'HEAD'));
 
   app.post('/:namespace/:table/flush', async (context) => {
     const identifier = identifierOf(context);

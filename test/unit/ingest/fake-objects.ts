@@ -85,6 +85,15 @@ export class FakeShard implements IngestShardRpc {
     return value({ rows: [row], total: limit, next: null });
   }
 
+  async replayRows(): Promise<never> {
+    throw new Error('no test here replays rows');
+  }
+
+  async deleteQuarantined(first: number, last: number) {
+    this.calls.push(`delete ${first} to ${last}`);
+    return value(1);
+  }
+
   async pending() {
     return value({
       rowsPending: 2,
