@@ -150,16 +150,19 @@ export class WasmBodyDecoder implements BodyDecoder {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Arrow messages are foreign binary: one that makes the module trap is malformed, not our fault. */
+  /** Arrow and Parquet are foreign binary: what makes the module trap is malformed, not our fault. */
   #guard(action: () => number): void {
     try {
       action();
     } catch (error) {
       const isTrap = error instanceof IcebergError && error.code === 'kernel.trapped';
-      if (this.#format === 'arrow-stream' && isTrap) {
-        throw new IcebergError('invalid', 'arrow.malformed', 'The Arrow stream is malformed', {
-          cause: error,
-        });
+      if (isTrap && this.#format === 'parquet') {
+        const message = 'The Parquet file is malformed';
+        throw new IcebergError('invalid', 'parquet.malformed', message, { cause: error });
+      }
+      if (isTrap && this.#format.startsWith('arrow')) {
+        const message = 'The Arrow messages are malformed';
+        throw new IcebergError('invalid', 'arrow.malformed', message, { cause: error });
       }
       throw error;
     }

@@ -188,7 +188,7 @@ extern "C" fn floe_forget() {
     });
 }
 
-/// The number of a new decoder, or -1. `format` is `json`, `ndjson` or `arrow-stream`.
+/// The number of a new decoder, or -1. `format` as in [`Body::new`].
 ///
 /// # Safety
 /// As [`input`].

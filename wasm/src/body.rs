@@ -16,7 +16,9 @@ impl Body {
         match format {
             "ndjson" => Ok(Self::Json(Box::new(JsonDecoder::new(Framer::lines(), limits)))),
             "json" => Ok(Self::Json(Box::new(JsonDecoder::new(Framer::document(), limits)))),
-            "arrow-stream" => Ok(Self::Arrow(Box::new(ArrowDecoder::new(limits)))),
+            "arrow-stream" => Ok(Self::Arrow(Box::new(ArrowDecoder::stream(limits)))),
+            "arrow-file" => Ok(Self::Arrow(Box::new(ArrowDecoder::file(limits)))),
+            "parquet" => Ok(Self::Arrow(Box::new(ArrowDecoder::parquet(limits)))),
             _ => Err(KernelError::internal(format!("unknown body format {format}"))),
         }
     }

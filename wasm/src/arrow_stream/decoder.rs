@@ -1,4 +1,4 @@
-//! An Arrow IPC stream, fed in chunks, into slices of accepted and rejected rows.
+//! An Arrow IPC stream or file, or a Parquet file, fed in chunks, into slices of accepted and rejected rows.
 
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use crate::arrow_stream::append::{append_row, source_columns};
 use crate::arrow_stream::pass::pass;
 use crate::arrow_stream::types::match_fields;
 use crate::arrow_stream::value::struct_json;
+use crate::arrow_stream::whole_body::{FileFormat, WholeBody};
 use crate::columns::StructColumns;
 use crate::error::{KernelError, Result};
 use crate::schema::{Field, Schema};
@@ -23,7 +24,7 @@ const MESSAGE_BYTES_MAX: usize = 12 << 20;
 
 pub struct ArrowDecoder {
     limits: Limits,
-    decoder: StreamDecoder,
+    source: Source,
     batches: Vec<RecordBatch>,
     /// Bytes of the stream that `batches` came in, and that came after them.
     batch_bytes: usize,
@@ -31,27 +32,51 @@ pub struct ArrowDecoder {
     rows_before: u64,
     finished: bool,
     decoded_rows: Option<u64>,
+    /// Found while looking for the next batch, where nobody could be told.
+    failure: Option<KernelError>,
+}
+
+enum Source {
+    Stream(StreamDecoder),
+    File(WholeBody),
 }
 
 impl ArrowDecoder {
-    pub fn new(limits: Limits) -> Self {
+    pub fn stream(limits: Limits) -> Self {
+        Self::new(limits, Source::Stream(StreamDecoder::new()))
+    }
+
+    pub fn file(limits: Limits) -> Self {
+        Self::new(limits, Source::File(WholeBody::new(FileFormat::Arrow)))
+    }
+
+    pub fn parquet(limits: Limits) -> Self {
+        Self::new(limits, Source::File(WholeBody::new(FileFormat::Parquet)))
+    }
+
+    fn new(limits: Limits, source: Source) -> Self {
         Self {
             limits,
-            decoder: StreamDecoder::new(),
+            source,
             batches: Vec::new(),
             batch_bytes: 0,
             open_bytes: 0,
             rows_before: 0,
             finished: false,
             decoded_rows: None,
+            failure: None,
         }
     }
 
     pub fn push(&mut self, chunk: &[u8]) -> Result<()> {
+        let decoder = match &mut self.source {
+            Source::File(body) => return body.push(chunk),
+            Source::Stream(decoder) => decoder,
+        };
         let mut buffer = Buffer::from(chunk);
         while !buffer.is_empty() {
             let before = buffer.len();
-            let batch = self.decoder.decode(&mut buffer).map_err(|error| malformed(&error))?;
+            let batch = decoder.decode(&mut buffer).map_err(|error| malformed(&error))?;
             self.open_bytes += before - buffer.len();
             if let Some(batch) = batch {
                 self.batch_bytes += std::mem::take(&mut self.open_bytes);
@@ -70,17 +95,27 @@ impl ArrowDecoder {
 
     pub fn finish(&mut self) -> Result<()> {
         self.finished = true;
-        self.decoder.finish().map_err(|_| {
-            KernelError::invalid("arrow.truncated", "the body ends in the middle of an Arrow message")
-        })
+        match &mut self.source {
+            Source::Stream(decoder) => decoder.finish().map_err(|_| {
+                KernelError::invalid("arrow.truncated", "the body ends in the middle of an Arrow message")
+            }),
+            Source::File(body) => {
+                body.finish()?;
+                self.batches.extend(body.next()?);
+                Ok(())
+            }
+        }
     }
 
     pub fn ready(&self) -> bool {
-        self.batch_bytes >= self.limits.slice_bytes && !self.batches.is_empty()
-            || self.finished && !self.batches.is_empty()
+        let is_full = self.batch_bytes >= self.limits.slice_bytes || self.finished;
+        self.failure.is_some() || is_full && !self.batches.is_empty()
     }
 
     pub fn decode(&mut self, schema_json: &str) -> Result<Slice> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
         let schema = Schema::parse(schema_json)?;
         let arrow_schema = Arc::new(schema.to_arrow());
         let columns = StructColumns::new(&schema.fields);
@@ -151,14 +186,15 @@ impl ArrowDecoder {
         self.rows_before += rows;
         self.batches.clear();
         self.batch_bytes = 0;
+        if let Source::File(body) = &mut self.source {
+            match body.next() {
+                Ok(batch) => self.batches.extend(batch),
+                Err(error) => self.failure = Some(error),
+            }
+        }
     }
 }
 
 fn malformed(error: &ArrowError) -> KernelError {
-    let message = error.to_string();
-    if message.contains("lz4") || message.contains("zstd") {
-        let advice = "compressed Arrow buffers are not supported: send the stream without compression";
-        return KernelError::new("unsupported", "arrow.compressed", advice);
-    }
-    KernelError::invalid("arrow.malformed", format!("not a valid Arrow stream: {message}"))
+    KernelError::invalid("arrow.malformed", format!("not a valid Arrow stream: {error}"))
 }
