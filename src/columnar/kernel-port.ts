@@ -42,7 +42,7 @@ export interface DecodedSlice {
   readonly unknown: InferredStruct | null;
 }
 
-export type BodyFormat = 'json' | 'ndjson' | 'arrow-stream' | 'arrow-file' | 'parquet';
+export type BodyFormat = 'json' | 'ndjson' | 'arrow-stream' | 'arrow-file' | 'parquet' | 'csv';
 
 export interface DecodeLimits {
   /** A slice becomes ready once this many bytes of complete rows are buffered. */
@@ -59,7 +59,7 @@ export interface BodyDecoder {
    * `arrow.malformed`; too-large `row.too-large`, `arrow.batch-too-large`, `arrow.too-large`, `parquet.too-large`
    */
   push(chunk: Uint8Array): void;
-  /** No more bytes. @throws invalid `json.truncated`, `arrow.truncated`, `parquet.malformed` when some are missing */
+  /** No more bytes. @throws invalid `json.truncated`, `arrow.truncated`, `parquet.malformed`, `csv.truncated` when some are missing */
   finish(): void;
   /** A full slice is buffered, or the body is finished and rows are left. */
   readonly ready: boolean;

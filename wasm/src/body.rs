@@ -1,6 +1,7 @@
 //! A request body of any format, as the host feeds it.
 
 use crate::arrow_stream::decoder::ArrowDecoder;
+use crate::csv::CsvDecoder;
 use crate::error::{KernelError, Result};
 use crate::json::decoder::JsonDecoder;
 use crate::json::frame::Framer;
@@ -9,6 +10,7 @@ use crate::slice::{Limits, Slice};
 pub enum Body {
     Json(Box<JsonDecoder>),
     Arrow(Box<ArrowDecoder>),
+    Csv(Box<CsvDecoder>),
 }
 
 impl Body {
@@ -16,6 +18,7 @@ impl Body {
         match format {
             "ndjson" => Ok(Self::Json(Box::new(JsonDecoder::new(Framer::lines(), limits)))),
             "json" => Ok(Self::Json(Box::new(JsonDecoder::new(Framer::document(), limits)))),
+            "csv" => Ok(Self::Csv(Box::new(CsvDecoder::new(limits)))),
             "arrow-stream" => Ok(Self::Arrow(Box::new(ArrowDecoder::stream(limits)))),
             "arrow-file" => Ok(Self::Arrow(Box::new(ArrowDecoder::file(limits)))),
             "parquet" => Ok(Self::Arrow(Box::new(ArrowDecoder::parquet(limits)))),
@@ -27,6 +30,7 @@ impl Body {
         match self {
             Self::Json(decoder) => decoder.push(chunk),
             Self::Arrow(decoder) => decoder.push(chunk),
+            Self::Csv(decoder) => decoder.push(chunk),
         }
     }
 
@@ -34,6 +38,7 @@ impl Body {
         match self {
             Self::Json(decoder) => decoder.finish(),
             Self::Arrow(decoder) => decoder.finish(),
+            Self::Csv(decoder) => decoder.finish(),
         }
     }
 
@@ -41,6 +46,7 @@ impl Body {
         match self {
             Self::Json(decoder) => decoder.ready(),
             Self::Arrow(decoder) => decoder.ready(),
+            Self::Csv(decoder) => decoder.ready(),
         }
     }
 
@@ -48,6 +54,7 @@ impl Body {
         match self {
             Self::Json(decoder) => decoder.decode(schema_json),
             Self::Arrow(decoder) => decoder.decode(schema_json),
+            Self::Csv(decoder) => decoder.decode(schema_json),
         }
     }
 
@@ -55,6 +62,7 @@ impl Body {
         match self {
             Self::Json(decoder) => decoder.advance(),
             Self::Arrow(decoder) => decoder.advance(),
+            Self::Csv(decoder) => decoder.advance(),
         }
     }
 }

@@ -9,6 +9,7 @@ pub mod body;
 pub mod bounds;
 pub mod column_properties;
 pub mod columns;
+pub mod csv;
 pub mod encode;
 pub mod encode_options;
 pub mod error;

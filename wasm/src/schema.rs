@@ -63,6 +63,11 @@ impl Schema {
 }
 
 impl Type {
+    /// Decimals, which may be written as text too, are not among them.
+    pub fn is_number(&self) -> bool {
+        matches!(self, Self::Int | Self::Long | Self::Float | Self::Double)
+    }
+
     /// The type as the spec writes it, without field ids.
     pub fn name(&self) -> String {
         match self {

@@ -131,7 +131,8 @@ fn append_object(text: &str, columns: &mut StructColumns, has_unknown: &mut bool
     columns.close_row().map_err(|index| Rejection::required().within(&columns.columns[index].name))
 }
 
-fn append(text: &str, column: &mut Column, has_unknown: &mut bool) -> Result<(), Rejection> {
+/// One JSON value; the rest as of [`append_row`].
+pub fn append(text: &str, column: &mut Column, has_unknown: &mut bool) -> Result<(), Rejection> {
     let kind = Kind::of(text);
     if kind == Kind::Null {
         return if column.append_null() { Ok(()) } else { Err(Rejection::required()) };
@@ -176,7 +177,7 @@ fn append_entries(text: &str, key: &mut Column, value: &mut Column, has_unknown:
 }
 
 /// For what is written as a string; `found` is its source, for a message.
-fn append_text(text: &str, found: &str, column: &mut Column) -> Result<(), Rejection> {
+pub fn append_text(text: &str, found: &str, column: &mut Column) -> Result<(), Rejection> {
     let mismatch = || Rejection::mismatch(&column.ty.name(), found);
     match (&mut column.values, &column.ty) {
         (Values::Bytes { .. }, Type::String) => {

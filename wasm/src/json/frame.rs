@@ -30,6 +30,11 @@ impl Position {
         self.column += tail.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64;
     }
 
+    /// From 1.
+    pub fn line(&self) -> u64 {
+        self.line + 1
+    }
+
     /// Adds `line` and `column`, from 1, of the byte after `before`.
     pub fn locate(mut self, before: &[u8], error: KernelError) -> KernelError {
         self.advance_over(before);
