@@ -6,8 +6,10 @@
 import type { BodyFormat } from '../columnar/kernel-port.ts';
 import { IcebergError, isIcebergError } from '../iceberg/errors.ts';
 import { ChunkReader } from './chunk-reader.ts';
-import type { Compression } from './inflate.ts';
+import type { StreamCompression } from './inflate.ts';
 import { inflate } from './inflate.ts';
+import type { ZstdFrameDecoder } from './inflate-zstd.ts';
+import { inflateZstd } from './inflate-zstd.ts';
 import type { IngestLimits } from './limits.ts';
 
 const FORMATS: ReadonlyMap<string, BodyFormat> = new Map([
@@ -19,6 +21,8 @@ const FORMATS: ReadonlyMap<string, BodyFormat> = new Map([
   ['application/vnd.apache.arrow.stream', 'arrow-stream'],
 ]);
 
+export type Compression = StreamCompression | 'zstd';
+
 /** `deflate` is the zlib form, as HTTP means it. */
 const COMPRESSIONS: ReadonlyMap<string, Compression | null> = new Map([
   ['', null],
@@ -26,6 +30,7 @@ const COMPRESSIONS: ReadonlyMap<string, Compression | null> = new Map([
   ['gzip', 'gzip'],
   ['x-gzip', 'gzip'],
   ['deflate', 'deflate'],
+  ['zstd', 'zstd'],
 ]);
 
 export interface BodyDescription {
@@ -56,7 +61,7 @@ export function describeBody(headers: Headers, limits: IngestLimits): BodyDescri
     throw new IcebergError(
       'invalid',
       'body.unsupported-encoding',
-      'Content-Encoding must be gzip or deflate, or left out.',
+      'Content-Encoding must be gzip, deflate or zstd, or left out.',
       { context: { contentEncoding: encoding.slice(0, 100) } },
     );
   }
@@ -77,20 +82,27 @@ function checkDeclaredLength(header: string | null, limits: IngestLimits): void 
  * The decoded bytes in chunks of about `chunkBytes`. A chunk is valid until the next is asked for.
  *
  * @throws too-large `body.too-large`, `body.inflates-too-much`; invalid `body.cut`, `body.stalled`,
- * `body.gzip-malformed`, `body.deflate-malformed`
+ * `body.gzip-malformed`, `body.deflate-malformed`, `body.zstd-malformed`
  */
 export async function* readBody(
   stream: ReadableStream<Uint8Array> | null,
   description: BodyDescription,
   limits: IngestLimits,
+  createZstdDecoder: () => ZstdFrameDecoder,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   if (stream === null) return;
   const { chunkBytes } = limits;
   const { compression } = description;
   const sent = gather(readSent(stream, limits), chunkBytes);
-  yield* compression === null
-    ? sent
-    : gather(inflate(sent, compression, chunkBytes, limits), chunkBytes);
+  if (compression === null) {
+    yield* sent;
+    return;
+  }
+  const inflated =
+    compression === 'zstd'
+      ? inflateZstd(sent, createZstdDecoder, limits)
+      : inflate(sent, compression, chunkBytes, limits);
+  yield* gather(inflated, chunkBytes);
 }
 
 /** The bytes as they were sent. */

@@ -10,8 +10,8 @@
 import { IcebergError, isIcebergError } from '../iceberg/errors.ts';
 import { ChunkReader } from './chunk-reader.ts';
 
-/** What the runtime inflates by itself. */
-export type Compression = 'gzip' | 'deflate';
+/** What `DecompressionStream` knows. */
+export type StreamCompression = 'gzip' | 'deflate';
 
 const PIECE_BYTES = 8 * 1024;
 
@@ -31,7 +31,7 @@ export interface InflateLimits {
  */
 export async function* inflate(
   source: AsyncIterable<Uint8Array>,
-  compression: Compression,
+  compression: StreamCompression,
   chunkBytes: number,
   limits: InflateLimits,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -91,7 +91,12 @@ export async function* inflate(
   }
 }
 
-function checkInflated(encodedBytes: number, decodedBytes: number, limits: InflateLimits): void {
+/** @throws too-large `body.inflates-too-much` */
+export function checkInflated(
+  encodedBytes: number,
+  decodedBytes: number,
+  limits: InflateLimits,
+): void {
   const isBomb =
     decodedBytes > limits.inflateRatioFreeBytes &&
     decodedBytes > encodedBytes * limits.inflateRatioMax;

@@ -17,9 +17,10 @@ import type {
   TableCommitterRpc,
 } from '../table/protocol.ts';
 import { fromOutcome } from '../table/protocol.ts';
+import type { Compression } from './decode-body.ts';
 import { readBody, readHead } from './decode-body.ts';
-import type { Compression } from './inflate.ts';
 import { GrowingTable } from './growing-table.ts';
+import type { ZstdFrameDecoder } from './inflate-zstd.ts';
 import type { IngestLimits } from './limits.ts';
 import { formatBatchId } from './names.ts';
 
@@ -44,6 +45,7 @@ export interface IngestPorts {
   readonly streamKernels: KernelLender;
   readonly random: RandomSource;
   readonly createDigest: () => BodyDigest;
+  readonly createZstdDecoder: () => ZstdFrameDecoder;
 }
 
 export interface IngestRequest {
@@ -70,7 +72,7 @@ export async function ingestBatch(
   ports: IngestPorts,
   limits: IngestLimits,
 ): Promise<BatchReceipt> {
-  const chunks = readBody(request.body, request, limits);
+  const chunks = readBody(request.body, request, limits, ports.createZstdDecoder);
   try {
     const head = await readHead(chunks, limits.wholeBodyBytesMax);
     return head.isWhole

@@ -13,6 +13,7 @@ import { committerOf, shardOf } from './object-stubs.ts';
 import { STREAM_KERNELS, WHOLE_BODY_KERNELS } from './kernel-budgets.ts';
 import { createLogger, workerClock, workerRandom } from './platform.ts';
 import type { AppServices } from './services.ts';
+import { createZstdDecoder } from './zstd-decoder.ts';
 
 /** @throws invalid `config.invalid` */
 export function composeServices(env: Env): AppServices {
@@ -31,5 +32,6 @@ export function composeServices(env: Env): AppServices {
     shard: (identifier, shard) => shardOf(env, identifier, shard),
     committer: (identifier) => committerOf(env, identifier),
     createDigest: createBodyDigest,
+    createZstdDecoder,
   };
 }

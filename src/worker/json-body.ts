@@ -6,6 +6,7 @@ import type { JsonObject } from '../iceberg/json.ts';
 import { JsonNode, parseJson, serializeJson } from '../iceberg/json.ts';
 import { readBody, readHead } from '../ingest/decode-body.ts';
 import type { IngestLimits } from '../ingest/limits.ts';
+import { createZstdDecoder } from './zstd-decoder.ts';
 
 /** A schema of a thousand documented columns takes a fifth of it. */
 export const DOCUMENT_BYTES_MAX = 1024 * 1024;
@@ -24,7 +25,12 @@ export async function readJsonBody(request: Request, limits: IngestLimits): Prom
       'Content-Type must be application/json here.',
     );
   }
-  const chunks = readBody(request.body, { format: 'json', compression: null }, limits);
+  const chunks = readBody(
+    request.body,
+    { format: 'json', compression: null },
+    limits,
+    createZstdDecoder,
+  );
   try {
     const head = await readHead(chunks, DOCUMENT_BYTES_MAX);
     if (!head.isWhole) {

@@ -2,6 +2,7 @@
 
 import type { Catalog, Clock, Logger, RandomSource, TableIdentifier } from '../iceberg/ports.ts';
 import type { BodyDigest, KernelLender } from '../ingest/ingest-batch.ts';
+import type { ZstdFrameDecoder } from '../ingest/inflate-zstd.ts';
 import type { IngestLimits } from '../ingest/limits.ts';
 import type { IngestShardRpc, TableCommitterRpc } from '../table/protocol.ts';
 
@@ -27,6 +28,7 @@ export interface AppServices {
   readonly shard: (identifier: TableIdentifier, shard: number) => IngestShardRpc;
   readonly committer: (identifier: TableIdentifier) => TableCommitterRpc;
   readonly createDigest: () => BodyDigest;
+  readonly createZstdDecoder: () => ZstdFrameDecoder;
 }
 
 /** One shard a table takes every batch for now; a batch id names its shard, so more may come. */

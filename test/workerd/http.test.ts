@@ -19,6 +19,26 @@ import {
 
 const lake = (env as unknown as Env).LAKE;
 
+/** 2000 rows as `rowsOf` makes them, in two frames, by zstd 1.5 at level 19. */
+const ZSTD_ROWS = Uint8Array.from(
+  atob(
+    'KLUv/WAyi2UYACpCaAcWkCeFHLuKq5j/H6ylpCS5d5gYszMDAYMAcwBkACIiIhIRERERESRIkCBBggQJEiTI////b9u2bbdt27YkSZLktm3bJkmSJM3MzMzMiIiIiIhERERERIQQQgghhBB3OY1E+F1OIxF8l9NIhN7lNBKBdzmNRNhdTiMRdJfTSIS5y2kkgtzlNBJxl9NIADgwKDAgGBQUGFAwCBAIBgIIDAwEkiRJkiRJkiRJkiRJMzMzMzMiIiIiIhERERERQUFBQUFBQUFBQf///79t27bdtm3bkiRJktu2bZskSZI0MzMzMyMiIiIiEhERERERJkyYMGHChAkTJsz///9v27Ztt23btiRJkuS2bdsmSZIkzczMzMyISG3btm3btm3btm3btm1bkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkty2bdu2bdu2bdu2bdu2bdu2bdu2bdu2bdu2bdu2bdu2bdu2bds2SZIkSZIkSZIkSQr/////////////////////////////////////////////////b9u2bdu2bdu2bdu2bdu2bdu2bdu2bdu2bdu2bdu2bdu2bdu2bdtt27Zt27Zt27Zt27Zt27Zt27Zt27Zt2zaD6agSQG/7HbJXVKl0ElAQeASB/wQBB48/gCAQQABIAhAAQgECQQiAABECIQBBAAZAEoAACAoQBEIABEgQiAAIAjAAkgACQCiAIBACIEBCQARAEIABSAQQAEIBBEEQgAASAiIAggAGQBKAABAKIAhCAASQEAgBCAQg3ISPkABCAARCVbjdu+wfdq9bThCAMBACIACKQAQAhaP0yQCiECpYDKU92Tps3O6eAAgBIQgAUAiBAIRQAE3haL0GIFgOpr67d9k/7F4BKASAEAQCEIIBQIQQAkAxgjUaLR5k8RAWD654YMWDKh6g4oEpHogUadJyaOUVosvRildIi6OVpJCWQ1tWIV2OVrxCtBytJIW0XLSyCulytMQrpOVosSYM1pPJ8zyf53kjLy0A7Wm7FSi1L/1kh4+tFAA6QVAHFZAnhRy7plfO/w8LNyUlZQIZkasVJ4UAYgBiAEmSJEmSJEnc5ZRBiLjLKYPwuMspg+C4yymD0LjLKYPAuMspg7C4yymDoLjLKYOQuMspgzCIu5wyCGEQdzllECLucsogPO5yyiA47nLKIDTucsogMO5yyiAs7nLKICjucsogJO5yyiAM4i6nDAKABAUHCgQUGDhAwEBBgBDCQEDBgAIFCALbtm3btm3btm3btm3btm3btm3btm3btm3btm3btk2SJEmSJEmSJEmSJEmSJEmSJEmSJEmSJEmSJEmSJEmSJEmSJEmSkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkrZt27Zt27Zt27Zt27Zt223btm3btm3btm3btm3btm3btm3btm3btm3btm3btm3btm3btm1LkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJkiRJktu2bdu2bdu2ERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERH/////////////////////////////////////////////////b9u2bdu2bdu2bdu2bdu2bdu2bdu2bdsBg+moEqA/+2/y19gNEjhB4ASBfwSBE/wB/////+///+////f///f///v///3///3///7///7/f///f///v///v///3///v///3///7///7///9///9///+///+////f///f///v9///9///+///+////f///f///v///v///3///7///7///999959X/a/13/d/93++/+7+7f+b97f/d/63yf6v9d/7v/u/13/3fv3/3fvb/7w6HIAwJoTb2tHfhB/Q==',
+  ),
+  (character) => character.charCodeAt(0),
+);
+
+/** One frame of `blocks` blocks, each of which is 128 KiB of line breaks. */
+function zstdBomb(blocks: number): Uint8Array {
+  const frame = new Uint8Array(6 + blocks * 4);
+  frame.set([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58]);
+  for (let block = 0; block < blocks; block += 1) {
+    const isLast = block === blocks - 1 ? 1 : 0;
+    const header = isLast | (1 << 1) | ((128 * 1024) << 3);
+    frame.set([header & 255, (header >> 8) & 255, header >> 16, 0x0a], 6 + block * 4);
+  }
+  return frame;
+}
+
 async function objectKeys(prefix: string): Promise<string[]> {
   return (await lake.list({ prefix })).objects.map(({ key }) => key);
 }
@@ -82,6 +102,18 @@ describe('a batch', () => {
       headers: { 'content-encoding': 'deflate' },
     });
     expect(answer.rows.accepted).toBe(3);
+  });
+
+  it('may be zstd, of several frames, small or streamed', async () => {
+    const headers = { 'content-encoding': 'zstd' };
+    const small = await ingest('app/zstd', ZSTD_ROWS, { headers });
+    expect(small.body.rows.accepted).toBe(2000);
+    const streamed = await ingest('app/zstd', streamOf(ZSTD_ROWS, 11), { headers });
+    expect(streamed.body.rows.accepted).toBe(2000);
+    const cut = await refused('app/zstd', ZSTD_ROWS.subarray(0, -3), { headers });
+    expect([cut.status, cut.error.code]).toEqual([400, 'body.zstd-malformed']);
+    const bomb = await refused('app/zstd', zstdBomb(200_000), { headers });
+    expect([bomb.status, bomb.error.code]).toEqual([413, 'body.inflates-too-much']);
   });
 
   it('may be gzip, small or streamed', async () => {

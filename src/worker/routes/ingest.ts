@@ -47,6 +47,7 @@ export function ingestRoutes(services: AppServices): Hono {
         streamKernels: services.streamKernels,
         random: services.random,
         createDigest: services.createDigest,
+        createZstdDecoder: services.createZstdDecoder,
       },
       limits,
     );

@@ -1,8 +1,9 @@
-import { deflateSync, gzipSync } from 'node:zlib';
+import { constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import type { Compression } from '../../../src/ingest/decode-body.ts';
 import { describeBody, readBody, readHead } from '../../../src/ingest/decode-body.ts';
-import type { Compression } from '../../../src/ingest/inflate.ts';
 import type { IngestLimits } from '../../../src/ingest/limits.ts';
+import { createZstdDecoder } from '../../../src/worker/zstd-decoder.ts';
 import { INGEST_LIMITS } from '../../../src/ingest/limits.ts';
 
 const LIMITS: IngestLimits = { ...INGEST_LIMITS, chunkBytes: 1000, bodyBytesMax: 50_000 };
@@ -28,7 +29,12 @@ async function readAll(
   limits: IngestLimits = LIMITS,
 ): Promise<{ bytes: Buffer; sizes: number[] }> {
   const parts: Uint8Array[] = [];
-  for await (const chunk of readBody(streamOf(chunks), { format: 'ndjson', compression }, limits)) {
+  for await (const chunk of readBody(
+    streamOf(chunks),
+    { format: 'ndjson', compression },
+    limits,
+    createZstdDecoder,
+  )) {
     parts.push(new Uint8Array(chunk));
   }
   return { bytes: Buffer.concat(parts), sizes: parts.map(({ byteLength }) => byteLength) };
@@ -59,6 +65,7 @@ describe('describeBody', () => {
     ['gzip', 'gzip'],
     ['X-GZIP', 'gzip'],
     ['deflate', 'deflate'],
+    ['zstd', 'zstd'],
     ['identity', null],
   ])('reads the encoding %s as %s', (encoding, compression) => {
     const described = { 'content-type': 'application/json', 'content-encoding': encoding };
@@ -91,6 +98,7 @@ describe('readBody', () => {
   it.each([
     ['gzip', gzipSync],
     ['deflate', deflateSync],
+    ['zstd', zstdCompressSync],
   ] as const)('inflates %s whatever the chunks are', async (compression, compress) => {
     const bytes = Buffer.from(Array.from({ length: 20_000 }, (_, i) => `${i * 7919}`).join(','));
     for (const size of [1, 17, 5000, 100_000]) {
@@ -112,6 +120,7 @@ describe('readBody', () => {
   describe.each([
     ['gzip', gzipSync],
     ['deflate', deflateSync],
+    ['zstd', zstdCompressSync],
   ] as const)('of %s', (compression, compress) => {
     it('stops a body that expands without measure', async () => {
       const limits = { ...LIMITS, inflateRatioFreeBytes: 100_000, inflateRatioMax: 100 };
@@ -138,6 +147,72 @@ describe('readBody', () => {
     });
   });
 
+  describe('of zstd', () => {
+    const rows = Buffer.from(Array.from({ length: 9000 }, (_, i) => `${i * 7919}`).join(','));
+    const withChecksum = zstdCompressSync(rows, {
+      params: { [constants.ZSTD_c_checksumFlag]: 1, [constants.ZSTD_c_compressionLevel]: 19 },
+    });
+    const skippable = (length: number): Buffer => {
+      const frame = Buffer.alloc(8 + length, 0xfd);
+      frame.writeUInt32LE(0x184d2a53, 0);
+      frame.writeUInt32LE(length, 4);
+      return frame;
+    };
+    const noise = Buffer.from(Array.from({ length: 300_000 }, (_, i) => (i * i * 31) >> 5));
+    const roomy = { ...LIMITS, bodyBytesMax: 1 << 22, decodedBytesMax: 1 << 24 };
+
+    it.each([1, 7, 1000, 1 << 20])(
+      'reads every frame of a body in pieces of %i, and skips what is to be skipped',
+      async (size) => {
+        const frames = [
+          skippable(0),
+          zstdCompressSync(rows),
+          skippable(300),
+          withChecksum,
+          zstdCompressSync(Buffer.alloc(0)),
+          zstdCompressSync(noise),
+          skippable(5),
+        ];
+        const { bytes } = await readAll(split(Buffer.concat(frames), size), 'zstd', roomy);
+        expect(bytes.equals(Buffer.concat([rows, rows, noise]))).toBe(true);
+      },
+    );
+
+    it('is refused where it is cut, wherever that is', async () => {
+      const whole = Buffer.concat([zstdCompressSync('{"a":1}'), withChecksum]);
+      for (const length of [1, 4, 5, 9, whole.length >> 1, whole.length - 1]) {
+        await expect(readAll([whole.subarray(0, length)], 'zstd', roomy)).rejects.toMatchObject({
+          code: 'body.zstd-malformed',
+        });
+      }
+    });
+
+    it('is refused where a byte of it is another', async () => {
+      for (let at = 4; at < withChecksum.length; at += 997) {
+        const broken = Buffer.from(withChecksum);
+        broken[at] = (broken[at] ?? 0) ^ 0x55;
+        await expect(readAll([broken], 'zstd', roomy)).rejects.toMatchObject({
+          code: expect.stringMatching(/^body\.(zstd-malformed|inflates-too-much)$/),
+        });
+      }
+    });
+
+    it('may not ask for a window, or for frames, without measure', async () => {
+      const wide = zstdCompressSync(Buffer.alloc(40_000_000, 'ab'), {
+        params: { [constants.ZSTD_c_windowLog]: 25 },
+      });
+      await expect(readAll([wide], 'zstd', roomy)).rejects.toMatchObject({
+        code: 'body.inflates-too-much',
+        message: expect.stringContaining('window'),
+      });
+      const many = Buffer.concat(Array.from({ length: 10_001 }, () => zstdCompressSync('')));
+      await expect(readAll([many], 'zstd', roomy)).rejects.toMatchObject({
+        code: 'body.inflates-too-much',
+        message: expect.stringContaining('frames'),
+      });
+    });
+  });
+
   it('gives up a body that sends nothing for too long, and lets go of it', async () => {
     let isCancelled = false;
     const stream = new ReadableStream<Uint8Array>({
@@ -149,6 +224,7 @@ describe('readBody', () => {
       stream,
       { format: 'json', compression: null },
       { ...LIMITS, bodyIdleMsMax: 20 },
+      createZstdDecoder,
     );
     await expect(chunks.next()).rejects.toMatchObject({ code: 'body.stalled' });
     expect(isCancelled).toBe(true);
@@ -159,7 +235,12 @@ describe('readHead', () => {
   it('says whether the body ended within the bound, and leaves the rest to be read', async () => {
     const bytes = Buffer.from('x'.repeat(3500));
     const open = () =>
-      readBody(streamOf(split(bytes, 400)), { format: 'json', compression: null }, LIMITS);
+      readBody(
+        streamOf(split(bytes, 400)),
+        { format: 'json', compression: null },
+        LIMITS,
+        createZstdDecoder,
+      );
     expect(await readHead(open(), 5000)).toMatchObject({ isWhole: true, bytes: { length: 3500 } });
     const chunks = open();
     const head = await readHead(chunks, 1000);

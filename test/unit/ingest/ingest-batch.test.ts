@@ -7,6 +7,7 @@ import { ingestBatch } from '../../../src/ingest/ingest-batch.ts';
 import type { IngestLimits } from '../../../src/ingest/limits.ts';
 import { INGEST_LIMITS } from '../../../src/ingest/limits.ts';
 import { FakeKernels } from './fake-kernel.ts';
+import { createZstdDecoder } from '../../../src/worker/zstd-decoder.ts';
 import { FakeCommitter, FakeShard, TABLE_UUID } from './fake-objects.ts';
 
 const LIMITS: IngestLimits = {
@@ -65,6 +66,7 @@ function makeRun(columns: readonly string[] | null = ['n']) {
         streamKernels: kernels,
         random,
         createDigest: () => new NodeDigest(),
+        createZstdDecoder,
       },
       LIMITS,
     );

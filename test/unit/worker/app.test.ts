@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { INGEST_LIMITS } from '../../../src/ingest/limits.ts';
 import { createApp } from '../../../src/worker/app.ts';
 import type { AppServices, HttpSettings } from '../../../src/worker/services.ts';
+import { createZstdDecoder } from '../../../src/worker/zstd-decoder.ts';
 import { FakeKernels } from '../ingest/fake-kernel.ts';
 import { FakeCommitter, FakeShard } from '../ingest/fake-objects.ts';
 
@@ -48,6 +49,7 @@ function makeApp(settings: Partial<HttpSettings> = {}) {
     shard: () => shard,
     committer: () => committer,
     createDigest: () => ({ update: async () => undefined, hex: async () => 'digest' }),
+    createZstdDecoder,
   };
   const app = createApp(services);
   const call = async (path: string, init: RequestInit & { anonymous?: boolean } = {}) => {
