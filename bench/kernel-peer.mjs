@@ -1,7 +1,10 @@
 /**
  * One JavaScript peer of the kernel benchmark, in a process of its own so that its CPU time is its own.
  *
- * usage: kernel-peer.mjs floe|parquetWasmBuilders|parquetWasmTyped INPUT.ndjson OUTPUT.parquet LEVEL
+ * usage: kernel-peer.mjs PEER INPUT OUTPUT.parquet LEVEL
+ *   PEER with INPUT.ndjson: floe, floePartitioned, floeThousand, parquetWasmBuilders, parquetWasmTyped
+ *   PEER with INPUT.arrows: floeArrow
+ *        kernel-peer.mjs toArrow INPUT.ndjson OUTPUT.arrows
  *
  * Prints a line of JSON: CPU seconds from the first byte read, of the working thread and of the process, rows,
  * output bytes, and the peak of the module's memory (linear memory never shrinks, so its last size is its peak).
@@ -17,34 +20,29 @@ const BATCH_ROWS = 50_000;
 const CHUNK_BYTES = 64 * 1024;
 
 const [peer, input, output, level] = process.argv.slice(2);
-async function floe() {
+async function newKernel() {
   const { createKernel } = await import('../src/columnar/kernel.ts');
-  const module = new WebAssembly.Module(
-    readFileSync(new URL('../wasm/kernel.wasm', import.meta.url)),
-  );
-  const start = startClock();
-  const kernel = createKernel(module);
-  const decoder = kernel.createBodyDecoder('ndjson', {
-    sliceBytes: 256 * 1024,
-    rowBytesMax: 1024 * 1024,
-    rawBytesMax: 1024,
-  });
-  const parts = [];
-  const encoder = kernel.createParquetEncoder(
-    EVENTS_SCHEMA,
-    {
-      codec: 'zstd',
-      compressionLevel: Number(level),
-      rowGroupBytes: 16 * 1024 * 1024,
-      pageBytes: 1024 * 1024,
-      dictionaryBytes: 1024 * 1024,
-    },
-    (chunk) => parts.push(chunk),
-  );
-  let rows = 0;
+  const bytes = readFileSync(new URL('../wasm/kernel.wasm', import.meta.url));
+  const module = new WebAssembly.Module(bytes);
+  return () => createKernel(module);
+}
+
+const LIMITS = { sliceBytes: 256 * 1024, rowBytesMax: 1024 * 1024, rawBytesMax: 1024 };
+
+const parquetOptions = () => ({
+  codec: 'zstd',
+  compressionLevel: Number(level),
+  rowGroupBytes: 16 * 1024 * 1024,
+  pageBytes: 1024 * 1024,
+  dictionaryBytes: 1024 * 1024,
+});
+
+/** Reads the input through a decoder and has `take` called for each slice. */
+function decodeInput(kernel, format, limits, take) {
+  const decoder = kernel.createBodyDecoder(format, limits);
   const takeReady = () => {
     while (decoder.ready) {
-      rows += decoder.decodeInto(EVENTS_SCHEMA, encoder).rowsAccepted;
+      take(decoder);
       decoder.advance();
     }
   };
@@ -54,6 +52,23 @@ async function floe() {
   }
   decoder.finish();
   takeReady();
+}
+
+const floe = () => oneFile('ndjson');
+const floeArrow = () => oneFile('arrow-stream');
+
+async function oneFile(format) {
+  const create = await newKernel();
+  const start = startClock();
+  const kernel = create();
+  const parts = [];
+  const encoder = kernel.createParquetEncoder(EVENTS_SCHEMA, parquetOptions(), (chunk) =>
+    parts.push(chunk),
+  );
+  let rows = 0;
+  decodeInput(kernel, format, LIMITS, (decoder) => {
+    rows += decoder.decodeInto(EVENTS_SCHEMA, encoder).rowsAccepted;
+  });
   const file = encoder.finish();
   const spent = cpuSince(start);
   writeFileSync(output, Buffer.concat(parts));
@@ -63,6 +78,57 @@ async function floe() {
     outputBytes: Number(file.fileSizeInBytes),
     memoryBytes: kernel.memoryBytes,
   };
+}
+
+const TS_ID = 2;
+const USER_ID = 3;
+/** `day(ts), bucket(16, user_id)` */
+const floePartitioned = () => filesByPartition([TS_ID, 'day'], [USER_ID, 'bucket[16]']);
+/** All thousand partitions in each batch. */
+const floeThousand = () => filesByPartition([USER_ID, 'bucket[1000]']);
+
+async function filesByPartition(...transforms) {
+  const create = await newKernel();
+  const fields = transforms.map(([sourceId, transform], index) => ({
+    sourceId,
+    fieldId: 1000 + index,
+    name: `p${index}`,
+    transform,
+  }));
+  const start = startClock();
+  const kernel = create();
+  const encoder = kernel.createPartitionedEncoder(EVENTS_SCHEMA, parquetOptions(), {
+    spec: { specId: 1, fields },
+    bufferBytesMax: 16 * 1024 * 1024,
+    partitionsMax: 10_000,
+  });
+  decodeInput(kernel, 'ndjson', LIMITS, (decoder) => decoder.decodeInto(EVENTS_SCHEMA, encoder));
+  const files = [];
+  for (;;) {
+    const written = encoder.nextFile(() => {});
+    if (written === null) break;
+    files.push(written.file);
+  }
+  const sum = (part) => files.reduce((total, file) => total + Number(part(file)), 0);
+  return {
+    ...cpuSince(start),
+    rows: sum((file) => file.recordCount),
+    outputBytes: sum((file) => file.fileSizeInBytes),
+    memoryBytes: kernel.memoryBytes,
+    files: files.length,
+  };
+}
+
+/** The events as one Arrow stream of larger batches, as clients send them; not measured. */
+async function toArrow() {
+  const arrow = await import('apache-arrow');
+  const kernel = (await newKernel())();
+  const batches = [];
+  decodeInput(kernel, 'ndjson', { ...LIMITS, sliceBytes: 4 * 1024 * 1024 }, (decoder) => {
+    batches.push(...arrow.tableFromIPC(decoder.decode(EVENTS_SCHEMA).ipc).batches);
+  });
+  writeFileSync(output, arrow.RecordBatchStreamWriter.writeAll(batches).toUint8Array(true));
+  return {};
 }
 
 async function parquetWasmBuilders() {
@@ -272,6 +338,14 @@ function cpuSince({ thread, all }) {
   };
 }
 
-const run = { floe, parquetWasmBuilders, parquetWasmTyped }[peer];
+const run = {
+  floe,
+  floeArrow,
+  floePartitioned,
+  floeThousand,
+  parquetWasmBuilders,
+  parquetWasmTyped,
+  toArrow,
+}[peer];
 if (run === undefined) throw new Error(`Unknown peer ${peer}`);
 console.log(JSON.stringify(await run()));

@@ -1,6 +1,10 @@
 /**
- * The kernel against its peers: NDJSON in, zstd Parquet out, rows per CPU-second of the one thread that works
- * (the process's own total is printed beside it). Each run is a process of its own; runs are interleaved, so that a busy machine slows everybody alike; the median counts.
+ * The kernel against its peers: NDJSON in, zstd Parquet out; and against itself: Arrow in, files by partition.
+ *
+ * All figures are of CPU time. What is compared is that of the whole process, with compiling and collecting garbage,
+ * for everybody alike: Python's peers have no other. Of JavaScript's the working thread alone is printed beside it.
+ * Each run is a process of its own; runs are interleaved, so that a busy machine slows everybody alike; the median
+ * counts.
  */
 
 import { execFile } from 'node:child_process';
@@ -30,11 +34,14 @@ export async function runKernelBench(options = {}) {
   try {
     const input = path.join(folder, 'events.ndjson');
     writeEvents(input, rows);
+    const arrowInput = path.join(folder, 'events.arrows');
+    await run(process.execPath, [path.join(here, 'kernel-peer.mjs'), 'toArrow', input, arrowInput]);
     log(`kernel: ${rows} events, ${megabytes(statSync(input).size)} MB of NDJSON, zstd ${level}`);
     const results = new Map();
     for (let round = 1; round <= runs; round += 1) {
       for (const peer of PEERS) {
-        const result = await runPeer(peer, { python, folder, input, level, log });
+        const from = peer.isFromArrow ? arrowInput : input;
+        const result = await runPeer(peer, { python, folder, input: from, level, log });
         if (result !== null) results.set(peer.name, [...(results.get(peer.name) ?? []), result]);
       }
       log(`kernel: round ${round} of ${runs} done`);
@@ -47,6 +54,9 @@ export async function runKernelBench(options = {}) {
 
 const PEERS = [
   { name: 'floe', label: 'Floe kernel' },
+  { name: 'floeArrow', label: 'Floe kernel, from an Arrow stream', isFromArrow: true },
+  { name: 'floePartitioned', label: 'Floe kernel, by day(ts), bucket(16, user_id)' },
+  { name: 'floeThousand', label: 'Floe kernel, by bucket(1000, user_id)' },
   { name: 'parquetWasmBuilders', label: 'JSON.parse + apache-arrow builders + parquet-wasm' },
   { name: 'parquetWasmTyped', label: 'JSON.parse + typed arrays + parquet-wasm' },
   { name: 'pyarrow', label: 'pyarrow read_json + write_table', isPython: true },
@@ -86,28 +96,29 @@ function findPython() {
 function summarize(results, rows, log) {
   const figures = new Map();
   for (const [name, list] of results) {
-    const cpuSeconds = median(list.map((result) => result.cpuSeconds));
     if (list.some((result) => result.rows !== rows)) throw new Error(`${name} lost rows`);
-    // Python's peers run on one thread and give one figure.
     const processCpuSeconds = median(
       list.map((result) => result.processCpuSeconds ?? result.cpuSeconds),
     );
     figures.set(name, {
       ...list[0],
-      cpuSeconds,
+      // Python's peers have one figure.
+      threadCpuSeconds:
+        list[0].processCpuSeconds === undefined
+          ? null
+          : median(list.map((result) => result.cpuSeconds)),
       processCpuSeconds,
-      rowsPerCpuSecond: Math.round(rows / cpuSeconds),
+      memoryBytes: Math.max(...list.map((result) => result.memoryBytes ?? 0)),
+      rowsPerCpuSecond: Math.round(rows / processCpuSeconds),
     });
   }
   const ours = figures.get('floe');
   if (ours === undefined) throw new Error('The kernel itself could not run');
   const ratio = (name) => {
     const theirs = figures.get(name);
-    return theirs === undefined
-      ? null
-      : Math.round((ours.rowsPerCpuSecond / theirs.rowsPerCpuSecond) * 100) / 100;
+    return theirs === undefined ? null : round(ours.rowsPerCpuSecond / theirs.rowsPerCpuSecond);
   };
-  log(`${'peer'.padEnd(52)} CPU s  process    rows/CPU-s   ours ×   out MB   WASM MiB`);
+  log(`${'CPU seconds'.padEnd(52)} process  thread    rows/CPU-s   ours ×   out MB   WASM MiB`);
   for (const { name, label } of PEERS) {
     const figure = figures.get(name);
     if (figure === undefined) {
@@ -116,17 +127,19 @@ function summarize(results, rows, log) {
     }
     const cells = [
       label.padEnd(52),
-      figure.cpuSeconds.toFixed(2).padStart(5),
-      figure.processCpuSeconds.toFixed(2).padStart(8),
+      figure.processCpuSeconds.toFixed(2).padStart(7),
+      (figure.threadCpuSeconds?.toFixed(2) ?? '').padStart(7),
       String(figure.rowsPerCpuSecond).padStart(13),
       (name === 'floe' ? '' : `${ratio(name)}`).padStart(8),
       megabytes(figure.outputBytes).padStart(8),
-      figure.memoryBytes === undefined
-        ? ''
-        : (figure.memoryBytes / 2 ** 20).toFixed(0).padStart(10),
+      figure.memoryBytes === 0 ? '' : (figure.memoryBytes / 2 ** 20).toFixed(0).padStart(10),
     ];
     log(cells.join(' '));
   }
+  const timesNdjson = (name) => {
+    const figure = figures.get(name);
+    return figure === undefined ? null : round(figure.rowsPerCpuSecond / ours.rowsPerCpuSecond);
+  };
   return {
     rowsPerCpuSecond: ours.rowsPerCpuSecond,
     ratios: {
@@ -136,9 +149,16 @@ function summarize(results, rows, log) {
       duckdb: ratio('duckdb'),
     },
     wasmPeakBytes: ours.memoryBytes,
+    arrowTimesNdjson: timesNdjson('floeArrow'),
+    partitionedShare: timesNdjson('floePartitioned'),
+    thousandPartitionsPeakBytes: figures.get('floeThousand')?.memoryBytes ?? null,
     outputBytes: ours.outputBytes,
     outputBytesPyarrow: figures.get('pyarrow')?.outputBytes ?? null,
   };
+}
+
+function round(value) {
+  return Math.round(value * 100) / 100;
 }
 
 function median(values) {
