@@ -19,6 +19,10 @@ const FORMATS: ReadonlyMap<string, BodyFormat> = new Map([
   ['application/jsonl', 'ndjson'],
   ['application/x-jsonlines', 'ndjson'],
   ['application/vnd.apache.arrow.stream', 'arrow-stream'],
+  ['application/vnd.apache.arrow.file', 'arrow-file'],
+  ['application/vnd.apache.parquet', 'parquet'],
+  ['application/x-parquet', 'parquet'],
+  ['text/csv', 'csv'],
 ]);
 
 export type Compression = StreamCompression | 'zstd';
@@ -51,7 +55,7 @@ export function describeBody(headers: Headers, limits: IngestLimits): BodyDescri
     throw new IcebergError(
       'invalid',
       'body.unsupported-type',
-      'Content-Type must be application/json, application/x-ndjson or application/vnd.apache.arrow.stream.',
+      `Content-Type must be one of ${[...FORMATS.keys()].join(', ')}.`,
       { context: { contentType: contentType.slice(0, 100) } },
     );
   }

@@ -98,11 +98,11 @@ async function decodeRows(
   });
 }
 
-/** A row that was too long to be kept whole cannot be sent again, nor one that never was JSON. */
+/** A row that was too long to be kept whole cannot be sent again, nor a line of CSV without its header. */
 function isWhole(raw: string): boolean {
   try {
-    JSON.parse(raw);
-    return true;
+    const row: unknown = JSON.parse(raw);
+    return typeof row === 'object' && row !== null && !Array.isArray(row);
   } catch {
     // It stays where it is, with the reason it has.
     return false;

@@ -54,6 +54,9 @@ describe('describeBody', () => {
     ['application/ndjson', 'ndjson'],
     ['application/jsonl', 'ndjson'],
     ['application/vnd.apache.arrow.stream', 'arrow-stream'],
+    ['application/vnd.apache.arrow.file', 'arrow-file'],
+    ['application/vnd.apache.parquet', 'parquet'],
+    ['text/csv; header=present', 'csv'],
   ])('reads %s as %s', (contentType, format) => {
     expect(describeBody(headers({ 'content-type': contentType }), LIMITS)).toEqual({
       format,
@@ -73,7 +76,7 @@ describe('describeBody', () => {
   });
 
   it.each([
-    [{ 'content-type': 'text/csv' }, 'body.unsupported-type'],
+    [{ 'content-type': 'text/plain' }, 'body.unsupported-type'],
     [{}, 'body.unsupported-type'],
     [{ 'content-type': 'application/json', 'content-encoding': 'br' }, 'body.unsupported-encoding'],
     [

@@ -199,7 +199,7 @@ describe('POST /ingest', () => {
   it.each([
     ['/ingest/a/b?wait=never', {}, 400, 'request.invalid-parameter'],
     ['/ingest/a/b?on-error=ignore', {}, 400, 'request.invalid-parameter'],
-    ['/ingest/a/b', { 'content-type': 'text/csv' }, 415, 'body.unsupported-type'],
+    ['/ingest/a/b', { 'content-type': 'text/plain' }, 415, 'body.unsupported-type'],
     ['/ingest/a/b', { 'content-encoding': 'br' }, 415, 'body.unsupported-encoding'],
     ['/ingest/a/b', { 'content-length': '104857601' }, 413, 'body.too-large'],
     ['/ingest/a/b', { 'idempotency-key': 'x'.repeat(257) }, 400, 'idempotency.invalid-key'],
