@@ -274,7 +274,7 @@ describe('a body that cannot be read', () => {
   });
 
   it('because nobody knows its type is refused', async () => {
-    const headers = { 'content-type': 'text/csv' };
+    const headers = { 'content-type': 'text/plain' };
     const { status, error } = await refused('app/csv', 'a,b', { headers });
     expect([status, error.code]).toEqual([415, 'body.unsupported-type']);
   });
