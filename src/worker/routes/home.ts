@@ -12,19 +12,24 @@ const STYLE = `
 .status::before { content: ""; display: inline-block; width: 0.55rem; height: 0.55rem; margin-right: 0.5rem; border-radius: 50%; background: #2f9e5b; }
 .status.closed::before { background: #d08a1c; }
 ul { margin: 0.35rem 0 0; padding: 0; list-style: none; }
-li { padding: 0.3rem 0; border-bottom: 1px solid var(--line); display: grid; grid-template-columns: minmax(0, 21rem) 1fr; gap: 0 1rem; }
+li { padding: 0.3rem 0; border-bottom: 1px solid var(--line); display: grid; grid-template-columns: minmax(0, 27rem) 1fr; gap: 0 1rem; }
 li span { color: var(--soft); }
 @media (max-width: 40rem) { li { grid-template-columns: 1fr; } }
 `;
 
 const PATHS: readonly (readonly [string, string])[] = [
-  ['POST /ingest/{namespace}/{table}', 'JSON, NDJSON or Arrow becomes rows'],
+  ['POST /ingest/{namespace}/{table}', 'JSON, NDJSON, CSV, Arrow or Parquet becomes rows'],
   ['GET /tables', 'every table'],
   ['GET /tables/{namespace}/{table}', 'schema, totals, what is pending'],
   ['PUT /tables/{namespace}/{table}', 'declare a table before its first row'],
   ['GET /tables/{namespace}/{table}/schema', 'the columns: Iceberg JSON, Arrow, or a page'],
+  [
+    'POST /tables/{namespace}/{table}/schema',
+    'change the columns; a dry run says what is different',
+  ],
   ['GET /tables/{namespace}/{table}/snapshots', 'what was committed when'],
   ['GET /tables/{namespace}/{table}/quarantine', 'rows that were not accepted, and why'],
+  ['POST /tables/{namespace}/{table}/quarantine/replay', 'send those rows through again'],
   ['POST /tables/{namespace}/{table}/flush', 'commit now what is pending'],
   ['GET /batches/{id}', 'what became of a batch'],
   ['/iceberg', 'the Iceberg REST catalog for engines'],
