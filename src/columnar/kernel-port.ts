@@ -186,3 +186,8 @@ export interface PartitioningKernelInstance extends KernelInstance {
     partitioning: PartitioningOptions,
   ): PartitionedEncoder;
 }
+
+/** Lends an instance for as long as `action` runs and takes it back whatever happens; waits while all are out. */
+export interface KernelLender<Kernel extends KernelInstance = KernelInstance> {
+  use<T>(action: (kernel: Kernel) => Promise<T>): Promise<T>;
+}

@@ -75,8 +75,11 @@ export class GrowingTable {
         );
       }
       const provisional = this.#provisional(arrived);
-      // No promotion is legal: what was rejected stays so.
-      if (decoded.unknown === null && !provisional.changed) break;
+      if (!provisional.changed) {
+        // No promotion is legal: what was rejected stays so.
+        if (decoded.unknown === null) break;
+        throw untypedColumns(decoded.unknown);
+      }
       await this.#grow(decoder, arrived, provisional);
       decoded = this.#decodeOnce(decoder, this.#schema);
       arrived = decoded.unknown;
@@ -193,6 +196,17 @@ export class GrowingTable {
       { context: { row, column, reason: code, rowsRejected: rejected.length } },
     );
   }
+}
+
+/** A column that is declared as `unknown` holds nulls, until a policy or somebody gives it a type. */
+function untypedColumns({ fields }: InferredStruct): IcebergError {
+  const names = fields.map(({ name }) => kernelPathText([name])).join(', ');
+  return new IcebergError(
+    'invalid',
+    'schema.untyped-column',
+    `The type of column ${names.slice(0, 500)} is "unknown": widen it, or send the rows with schema-policy=widen`,
+    { context: { columns: names.slice(0, 500) } },
+  );
 }
 
 function unknownColumns(schema: Schema, unknown: InferredStruct): IcebergError {

@@ -6,7 +6,12 @@
  * leaves, at most, columns it added in earlier slices and an unsealed batch that the shard drops.
  */
 
-import type { BodyDecoder, BodyFormat, KernelInstance } from '../columnar/kernel-port.ts';
+import type {
+  BodyDecoder,
+  BodyFormat,
+  KernelInstance,
+  KernelLender,
+} from '../columnar/kernel-port.ts';
 import type { SchemaPolicy } from '../iceberg/metadata/union-by-name.ts';
 import type { RandomSource, TableIdentifier } from '../iceberg/ports.ts';
 import type {
@@ -23,11 +28,6 @@ import { GrowingTable } from './growing-table.ts';
 import type { ZstdFrameDecoder } from './inflate-zstd.ts';
 import type { IngestLimits } from './limits.ts';
 import { formatBatchId } from './names.ts';
-
-/** Lends a kernel instance for the time of `action` and takes it back whatever happens. */
-export interface KernelLender {
-  use<T>(action: (kernel: KernelInstance) => Promise<T>): Promise<T>;
-}
 
 /** A running SHA-256. `update` has read the bytes when it settles. */
 export interface BodyDigest {

@@ -145,7 +145,7 @@ export class Committer {
   }
 
   async submit(request: SubmitRequest): Promise<SubmitResult> {
-    this.#remember(request.identifier);
+    this.#facts.rememberTable(request.identifier);
     try {
       // It is in the journal at once; the alarm that looks after it is set while the commit runs.
       const [result] = await Promise.all([
@@ -171,7 +171,7 @@ export class Committer {
         'The table property gc.enabled=false forbids deleting the files of this table',
       );
     }
-    this.#remember(identifier);
+    this.#facts.rememberTable(identifier);
     this.#facts.set('dropping', 1);
     await armNoLaterThan(this.#parts.alarm, this.#nowMs() + GUARD_MS);
     await this.#turns.take(() => this.#finishDrop());
@@ -183,7 +183,7 @@ export class Committer {
     await alarm.set(this.#nowMs() + GUARD_MS);
     let retryMs: number | null = null;
     try {
-      const identifier = this.#identifier();
+      const identifier = this.#facts.table();
       this.#journal.sweep(this.#nowMs());
       if (identifier !== null) {
         await this.#turns.take(() => this.#finishDrop());
@@ -207,7 +207,7 @@ export class Committer {
   /** Runs in its turn. Does nothing unless a drop was begun. */
   async #finishDrop(): Promise<void> {
     const { catalog, clearShards, logger } = this.#parts;
-    const identifier = this.#identifier();
+    const identifier = this.#facts.table();
     if (this.#facts.number('dropping') === null || identifier === null) return;
     // Shards first: they stop writing files into what is about to be purged.
     await clearShards(identifier);
@@ -233,16 +233,6 @@ export class Committer {
       if (isIcebergError(error, 'not-found') && error.code === 'table.not-found') return null;
       throw error;
     }
-  }
-
-  #remember(identifier: TableIdentifier): void {
-    const text = JSON.stringify({ namespace: identifier.namespace, name: identifier.name });
-    if (this.#facts.text('identifier') !== text) this.#facts.set('identifier', text);
-  }
-
-  #identifier(): TableIdentifier | null {
-    const text = this.#facts.text('identifier');
-    return text === null ? null : (JSON.parse(text) as TableIdentifier);
   }
 
   #nowMs(): number {

@@ -1,5 +1,6 @@
 /** Single named values of a Durable Object, in its `facts` table. */
 
+import type { TableIdentifier } from '../iceberg/ports.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import { textOf } from './sql-database.ts';
 
@@ -30,5 +31,16 @@ export class Facts {
         String(value),
       );
     }
+  }
+
+  /** Which table the object is for: an alarm has no argument to tell it. */
+  rememberTable({ namespace, name }: TableIdentifier): void {
+    const text = JSON.stringify({ namespace, name });
+    if (this.text('identifier') !== text) this.set('identifier', text);
+  }
+
+  table(): TableIdentifier | null {
+    const text = this.text('identifier');
+    return text === null ? null : (JSON.parse(text) as TableIdentifier);
   }
 }

@@ -6,6 +6,7 @@
 
 import type {
   EncodedFile,
+  KernelLender,
   ParquetOptions,
   PartitioningKernelInstance,
 } from '../columnar/kernel-port.ts';
@@ -13,11 +14,6 @@ import type { Clock } from '../iceberg/ports.ts';
 import type { PartitionValue } from '../iceberg/spec/data-file.ts';
 import type { PartitionSpec } from '../iceberg/spec/partition-spec.ts';
 import type { Schema } from '../iceberg/spec/schema.ts';
-
-/** Lends a kernel instance for as long as `action` runs; waits while all are out. */
-export interface KernelLender {
-  use<T>(action: (kernel: PartitioningKernelInstance) => Promise<T>): Promise<T>;
-}
 
 export interface ParquetFile {
   readonly bytes: Uint8Array;
@@ -52,10 +48,10 @@ const PARTITIONS_PER_ROUND = 1000;
 const PARTITIONS_PER_STREAM = 4000;
 
 export class FlushEncoder {
-  readonly #kernels: KernelLender;
+  readonly #kernels: KernelLender<PartitioningKernelInstance>;
   readonly #clock: Pick<Clock, 'sleep'>;
 
-  constructor(kernels: KernelLender, clock: Pick<Clock, 'sleep'>) {
+  constructor(kernels: KernelLender<PartitioningKernelInstance>, clock: Pick<Clock, 'sleep'>) {
     this.#kernels = kernels;
     this.#clock = clock;
   }

@@ -34,16 +34,17 @@ export async function toOutcome<T>(action: () => T | Promise<T>): Promise<Outcom
   try {
     return { ok: true, value: await action() };
   } catch (error) {
-    if (isIcebergError(error)) {
-      const { kind, code, message, context } = error;
-      return { ok: false, error: { kind, code, message, context } };
-    }
-    const message = error instanceof Error ? error.message : String(error);
-    return {
-      ok: false,
-      error: { kind: 'internal', code: 'internal.unexpected', message, context: {} },
-    };
+    return { ok: false, error: wireErrorOf(error) };
   }
+}
+
+export function wireErrorOf(error: unknown): WireError {
+  if (isIcebergError(error)) {
+    const { kind, code, message, context } = error;
+    return { kind, code, message, context };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { kind: 'internal', code: 'internal.unexpected', message, context: {} };
 }
 
 /** The value of an outcome. @throws the error it carries */

@@ -25,6 +25,7 @@ import type {
   ReplayResult,
   ShardStatus,
 } from './protocol.ts';
+import { wireErrorOf } from './protocol.ts';
 import type { ShardSettings } from './shard-settings.ts';
 import type { SqlDatabase } from './sql-database.ts';
 import type { WriteAheadLog } from './write-ahead-log.ts';
@@ -62,14 +63,14 @@ export class Shard {
 
   async accept(header: BatchHeader, slices: readonly BatchSlice[]): Promise<BatchReceipt> {
     const receipt = this.#parts.log.accept(header, slices, this.#nowMs());
-    this.#remember(header.identifier);
+    this.#facts.rememberTable(header.identifier);
     await this.#armForDue();
     return receipt;
   }
 
   async begin(header: BatchHeader): Promise<BeginOutcome> {
     const outcome = this.#parts.log.begin(header, this.#nowMs());
-    this.#remember(header.identifier);
+    this.#facts.rememberTable(header.identifier);
     await this.#armForDue();
     return outcome;
   }
@@ -120,7 +121,7 @@ export class Shard {
    * @throws what made a flush fail; the alarm goes on trying
    */
   async flush(identifier: TableIdentifier): Promise<FlushResult> {
-    this.#remember(identifier);
+    this.#facts.rememberTable(identifier);
     const newest = this.#parts.flushLog.newestSealed();
     let rows = 0;
     let files = 0;
@@ -145,7 +146,7 @@ export class Shard {
   /** @throws conflict `quarantine.changed`, overloaded */
   async replay(header: BatchHeader, rows: ReplayedRows): Promise<ReplayResult> {
     const result = this.#parts.log.replay(header, rows, this.#nowMs());
-    this.#remember(header.identifier);
+    this.#facts.rememberTable(header.identifier);
     await this.#armForDue();
     return result;
   }
@@ -161,9 +162,9 @@ export class Shard {
 
   /** Forgets the table; objects of a flush that was under way are deleted by the alarm. */
   async clear(): Promise<void> {
-    const identifier = this.#identifier();
+    const identifier = this.#facts.table();
     this.#parts.log.clear();
-    if (identifier !== null) this.#remember(identifier);
+    if (identifier !== null) this.#facts.rememberTable(identifier);
     this.#waiters.finishAll();
     await armNoLaterThan(this.#parts.alarm, this.#nowMs() + GUARD_MS);
   }
@@ -175,7 +176,7 @@ export class Shard {
       await alarm.set(this.#nowMs() + GUARD_MS);
       log.sweep(this.#nowMs());
       if (this.#isFlushDue()) {
-        const identifier = this.#identifier();
+        const identifier = this.#facts.table();
         if (identifier !== null && flushLog.newestSealed() > 0) await this.flush(identifier);
       }
       if (this.#step === null) await flusher.deleteObsolete();
@@ -196,7 +197,7 @@ export class Shard {
 
   async #newStep(): Promise<FlushStep> {
     const { alarm, flusher, log } = this.#parts;
-    const identifier = this.#identifier();
+    const identifier = this.#facts.table();
     if (identifier === null) return { status: 'idle' };
     await armNoLaterThan(alarm, this.#nowMs() + GUARD_MS);
     try {
@@ -254,7 +255,7 @@ export class Shard {
 
   async #lingerAndFlush(): Promise<void> {
     await this.#parts.clock.sleep(this.#parts.settings.flushLingerMs);
-    const identifier = this.#identifier();
+    const identifier = this.#facts.table();
     if (identifier === null) return;
     try {
       await this.flush(identifier);
@@ -310,26 +311,13 @@ export class Shard {
     if (dueMs !== null) await armNoLaterThan(this.#parts.alarm, dueMs);
   }
 
-  /** The alarm has no argument to tell which table it is for. */
-  #remember(identifier: TableIdentifier): void {
-    const text = JSON.stringify({ namespace: identifier.namespace, name: identifier.name });
-    if (this.#facts.text('identifier') !== text) this.#facts.set('identifier', text);
-  }
-
-  #identifier(): TableIdentifier | null {
-    const text = this.#facts.text('identifier');
-    return text === null ? null : (JSON.parse(text) as TableIdentifier);
-  }
-
   #nowMs(): number {
     return this.#parts.clock.nowMs();
   }
 }
 
+/** For the log. */
 function describe(error: unknown): { kind: string; code: string; message: string } {
-  if (isIcebergError(error)) {
-    return { kind: error.kind, code: error.code, message: error.message };
-  }
-  const message = error instanceof Error ? error.message : String(error);
-  return { kind: 'internal', code: 'internal.unexpected', message };
+  const { kind, code, message } = wireErrorOf(error);
+  return { kind, code, message };
 }

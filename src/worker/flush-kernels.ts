@@ -7,9 +7,8 @@
  */
 
 import { createBundledKernel } from '../columnar/bundled-kernel.ts';
-import type { PartitioningKernelInstance } from '../columnar/kernel-port.ts';
+import type { KernelLender, PartitioningKernelInstance } from '../columnar/kernel-port.ts';
 import type { Clock } from '../iceberg/ports.ts';
-import type { KernelLender } from '../table/flush-encoder.ts';
 
 /** Far longer than a file of bounded size takes. */
 const TURN_MS_MAX = 60_000;
@@ -18,7 +17,7 @@ const ASK_AGAIN_MS = 5;
 /** Which flush has the turn. Shared by the whole isolate, because the memory is. */
 let turn: { readonly untilMs: number } | null = null;
 
-export function flushKernels(clock: Clock): KernelLender {
+export function flushKernels(clock: Clock): KernelLender<PartitioningKernelInstance> {
   return {
     use: async <T>(action: (kernel: PartitioningKernelInstance) => Promise<T>): Promise<T> => {
       while (turn !== null && turn.untilMs > clock.nowMs()) await clock.sleep(ASK_AGAIN_MS);

@@ -1,7 +1,8 @@
 /** What the HTTP surface works with. `compose.ts` makes it from a Worker's environment, tests by hand. */
 
+import type { KernelLender } from '../columnar/kernel-port.ts';
 import type { Catalog, Clock, Logger, RandomSource, TableIdentifier } from '../iceberg/ports.ts';
-import type { BodyDigest, KernelLender } from '../ingest/ingest-batch.ts';
+import type { BodyDigest } from '../ingest/ingest-batch.ts';
 import type { ZstdFrameDecoder } from '../ingest/inflate-zstd.ts';
 import type { IngestLimits } from '../ingest/limits.ts';
 import type { IngestShardRpc, TableCommitterRpc } from '../table/protocol.ts';

@@ -6,11 +6,11 @@
 import type {
   BodyDecoder,
   EncodedFile,
+  KernelLender,
   ParquetEncoder,
   PartitionedEncoder,
   PartitioningKernelInstance,
 } from '../../src/columnar/kernel-port.ts';
-import type { KernelLender } from '../../src/table/flush-encoder.ts';
 
 export function fakeIpc(rows: readonly unknown[]): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(rows));
@@ -20,7 +20,9 @@ export function readFakeRows(bytes: Uint8Array): unknown[] {
   return JSON.parse(new TextDecoder().decode(bytes)) as unknown[];
 }
 
-export class FakeKernel implements PartitioningKernelInstance, KernelLender {
+export class FakeKernel
+  implements PartitioningKernelInstance, KernelLender<PartitioningKernelInstance>
+{
   /** Appending a stream with this row fails, as a trap in the kernel does. */
   poison: unknown = undefined;
   readonly memoryBytes = 0;

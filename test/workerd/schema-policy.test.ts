@@ -214,6 +214,29 @@ describe('widen', () => {
     expect((await flushed('policy/waiting')).rows).toBe(2);
   });
 
+  it('gives a column its type that was declared as unknown, which nothing else does', async () => {
+    await declare(
+      'policy/untyped',
+      [
+        ['id', 'long'],
+        ['u', 'unknown'],
+      ],
+      { 'format-version': '3' },
+    );
+    const added = await refused('policy/untyped', '{"id":1,"u":2}');
+    expect([added.status, added.error.code]).toEqual([400, 'schema.untyped-column']);
+    expect((await ingest('policy/untyped', '{"id":1,"u":null}')).body.rows.accepted).toBe(1);
+    const widened = await ingest('policy/untyped', '{"id":1,"u":2}', {
+      query: '?schema-policy=widen',
+    });
+    expect(widened.body.rows.accepted).toBe(1);
+    expect((await table('policy/untyped'))?.schema.fields).toMatchObject([
+      { name: 'id' },
+      { name: 'u', type: 'long' },
+    ]);
+    expect((await flushed('policy/untyped')).rows).toBe(2);
+  });
+
   it('leaves aside what no promotion makes fit, and does not touch the schema for it', async () => {
     await declare(
       'policy/no-promotion',

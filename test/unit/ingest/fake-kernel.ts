@@ -9,11 +9,11 @@ import type {
   DecodeLimits,
   InferredField,
   KernelInstance,
+  KernelLender,
   RejectedRow,
 } from '../../../src/columnar/kernel-port.ts';
 import { IcebergError } from '../../../src/iceberg/errors.ts';
 import type { Schema } from '../../../src/iceberg/spec/schema.ts';
-import type { KernelLender } from '../../../src/ingest/ingest-batch.ts';
 
 export class FakeKernels implements KernelLender {
   lent = 0;
