@@ -57,4 +57,38 @@ describeWithEngines('declared types', () => {
       expect(found, engine).toHaveLength(rows.length);
     }
   });
+
+  it('hold decimals, times and uuids to the last digit', async () => {
+    const types = [
+      ['id', 'long'],
+      ['d9', 'decimal(9, 2)'],
+      ['d18', 'decimal(18, 6)'],
+      ['d38', 'decimal(38, 10)'],
+      ['clock', 'time'],
+      ['local', 'timestamp'],
+      ['key', 'uuid'],
+    ];
+    const answer = await lake.request('PUT', '/tables/types/exact', {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        schema: {
+          type: 'struct',
+          fields: types.map(([name, type], i) => ({ id: i + 1, name, required: false, type })),
+        },
+      }),
+    });
+    expect(answer.status, answer.text).toBe(201);
+    const row = {
+      d9: '-9999999.99',
+      d18: '999999999999.999999',
+      d38: '9999999999999999999999999999.9999999999',
+      clock: '23:59:59.999999',
+      local: '1969-12-31T23:59:59.999999',
+      key: 'f79c3e09-677c-4bbd-a479-3f349cb785e7',
+    };
+    await lake.append('types/exact', [{ id: 1n, ...row }]);
+    const columns = Object.keys(row).map((name) => `CAST(${name} AS VARCHAR) AS ${name}`);
+    const [found] = await lake.duckdb('types/exact', `SELECT ${columns.join(', ')} FROM t`);
+    expect(found).toEqual({ ...row, local: row.local.replace('T', ' ') });
+  });
 });

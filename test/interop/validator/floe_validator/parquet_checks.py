@@ -2,6 +2,7 @@
 
 import io
 import math
+from decimal import Context
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,6 +15,9 @@ from .table_schema import Node, flatten, may_become
 
 METRIC_MAPS = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts",
                "lower_bounds", "upper_bounds")
+
+# Python rounds to 28 digits unless told, and a decimal of Iceberg has up to 38.
+ALL_DIGITS = Context(prec=38)
 
 
 def expected_physical(kind: str) -> tuple[str, tuple | None]:
@@ -277,5 +281,5 @@ def comparable(kind: str, column: pa.Array) -> list:
         return (storage.cast(target) if target else storage).to_pylist()
     if kind.startswith("decimal"):
         scale = column.type.scale
-        return [None if v is None else int(v.scaleb(scale)) for v in column.to_pylist()]
+        return [None if v is None else int(v.scaleb(scale, ALL_DIGITS)) for v in column.to_pylist()]
     return column.to_pylist()
