@@ -5,7 +5,7 @@ import { html } from 'hono/html';
 import { serializeJson } from '../iceberg/json.ts';
 import { typeText } from '../iceberg/metadata/schema-difference.ts';
 import type { TableIdentifier } from '../iceberg/ports.ts';
-import { isPrimitive } from '../iceberg/spec/data-types.ts';
+import { childFields, isPrimitive } from '../iceberg/spec/data-types.ts';
 import type { NestedField, Type } from '../iceberg/spec/schema.ts';
 import { currentSchema } from '../iceberg/spec/table-metadata-rules.ts';
 import type { TableMetadata } from '../iceberg/spec/table-metadata.ts';
@@ -116,27 +116,7 @@ function shortType(type: Type): string {
 }
 
 function linesOf(field: NestedField, depth: number): Line[] {
-  return [{ field, depth }, ...partsOf(field.type).flatMap((part) => linesOf(part, depth + 1))];
-}
-
-function partsOf(type: Type): readonly NestedField[] {
-  switch (type.type) {
-    case 'struct':
-      return type.fields;
-    case 'list': {
-      const { elementId: id, elementRequired: required, element } = type;
-      return [{ id, name: 'element', required, type: element }];
-    }
-    case 'map': {
-      const { valueId: id, valueRequired: required } = type;
-      return [
-        { id: type.keyId, name: 'key', required: true, type: type.key },
-        { id, name: 'value', required, type: type.value },
-      ];
-    }
-    default:
-      return [];
-  }
+  return [{ field, depth }, ...childFields(field.type).flatMap((part) => linesOf(part, depth + 1))];
 }
 
 function partitionText(metadata: TableMetadata): string {

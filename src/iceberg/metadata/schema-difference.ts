@@ -1,7 +1,7 @@
 /** What lies between two schemas of one table, for people: fields are matched by id. */
 
 import { serializeJson } from '../json.ts';
-import { isPrimitive, primitiveTypeText } from '../spec/data-types.ts';
+import { childFields, isPrimitive, primitiveTypeText } from '../spec/data-types.ts';
 import type { NestedField, Schema, Type } from '../spec/schema.ts';
 import { pathText } from './column-names.ts';
 
@@ -129,30 +129,10 @@ function places(schema: Schema): Map<number, Place> {
   const visit = (field: NestedField, parent: readonly string[], parentId: number | null): void => {
     const path = [...parent, field.name];
     found.set(field.id, { field, path, parentId });
-    for (const child of childrenOf(field.type)) visit(child, path, field.id);
+    for (const child of childFields(field.type)) visit(child, path, field.id);
   };
   for (const field of schema.fields) visit(field, [], null);
   return found;
-}
-
-function childrenOf(type: Type): readonly NestedField[] {
-  switch (type.type) {
-    case 'struct':
-      return type.fields;
-    case 'list': {
-      const { elementId: id, elementRequired: required, element } = type;
-      return [{ id, name: 'element', required, type: element }];
-    }
-    case 'map': {
-      const { valueId: id, valueRequired: required } = type;
-      return [
-        { id: type.keyId, name: 'key', required: true, type: type.key },
-        { id, name: 'value', required, type: type.value },
-      ];
-    }
-    default:
-      return [];
-  }
 }
 
 function added({ field, path }: Place): SchemaDifference {

@@ -176,3 +176,24 @@ function sameDefault(
 function isPrimitiveName(name: string): name is PrimitiveTypeName {
   return PRIMITIVE_NAMES.has(name);
 }
+
+/** The fields right below a type; the parts of a list or map under the names the specification gives them. */
+export function childFields(type: Type): readonly NestedField[] {
+  switch (type.type) {
+    case 'struct':
+      return type.fields;
+    case 'list': {
+      const { elementId: id, elementRequired: required, element } = type;
+      return [{ id, name: 'element', required, type: element }];
+    }
+    case 'map': {
+      const { valueId: id, valueRequired: required } = type;
+      return [
+        { id: type.keyId, name: 'key', required: true, type: type.key },
+        { id, name: 'value', required, type: type.value },
+      ];
+    }
+    default:
+      return [];
+  }
+}
