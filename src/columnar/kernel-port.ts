@@ -122,7 +122,7 @@ export type EncodedFile = FileMetrics & {
   readonly isSorted?: boolean;
 };
 
-/** Writes one Parquet file. Bytes leave through `onBytes` as they are made, in order. */
+/** Writes one Parquet file. Bytes leave through `onBytes` as they are made, in order; a chunk is the receiver's own. */
 export interface ParquetEncoder {
   /**
    * Adds the rows of an Arrow IPC stream made by `BodyDecoder.decode` under this or an earlier

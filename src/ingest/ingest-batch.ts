@@ -170,7 +170,7 @@ async function* digested(
 }
 
 /** Drives a decoder over `chunks`; `onReady` takes the slice that is ready, `feed` drops it then. */
-async function feed(
+export async function feed(
   kernel: KernelInstance,
   format: BodyFormat,
   limits: IngestLimits,

@@ -11,6 +11,7 @@ import type { BatchSlice, QuarantinedRow, ReplayResult } from '../table/protocol
 import { fromOutcome } from '../table/protocol.ts';
 import { GrowingTable } from './growing-table.ts';
 import type { IngestPorts } from './ingest-batch.ts';
+import { feed } from './ingest-batch.ts';
 import type { IngestLimits } from './limits.ts';
 import { formatBatchId } from './names.ts';
 
@@ -77,24 +78,13 @@ async function decodeRows(
   await table.load();
   return await ports.kernels.use(async (kernel) => {
     const slices: BatchSlice[] = [];
-    const decoder = kernel.createBodyDecoder('json', limits);
-    const drain = async (): Promise<void> => {
-      while (decoder.ready) {
-        const slice = await table.decode(decoder);
-        if (slice !== null) slices.push(slice);
-        decoder.advance();
-      }
-    };
-    try {
-      // An array: a row may have line breaks of its own.
-      decoder.push(new TextEncoder().encode(`[${rows.map(({ raw }) => raw).join(',\n')}]`));
-      await drain();
-      decoder.finish();
-      await drain();
-      return slices;
-    } finally {
-      decoder.close();
-    }
+    // An array: a row may have line breaks of its own.
+    const body = new TextEncoder().encode(`[${rows.map(({ raw }) => raw).join(',\n')}]`);
+    await feed(kernel, growth.format, limits, [body], async (decoder) => {
+      const slice = await table.decode(decoder);
+      if (slice !== null) slices.push(slice);
+    });
+    return slices;
   });
 }
 

@@ -7,6 +7,7 @@
 import type {
   EncodedFile,
   KernelLender,
+  ParquetEncoder,
   ParquetOptions,
   PartitioningKernelInstance,
 } from '../columnar/kernel-port.ts';
@@ -88,22 +89,39 @@ export class FlushEncoder {
   ): Promise<Round> {
     const chunks: Uint8Array[] = [];
     const encoder = kernel.createParquetEncoder(options.schema, options.parquet, (chunk) => {
-      // A copy: the chunk may lie in the kernel's memory, which the next call overwrites.
-      chunks.push(chunk.slice());
+      chunks.push(chunk);
     });
     try {
-      let next = first;
-      do {
-        encoder.append(readStream(next));
-        next += 1;
-        // Requests that came in meanwhile get their turn between two streams.
-        await this.#clock.sleep(0);
-      } while (next < streamCount && encoder.encodedBytes < options.fileBytesMax);
+      const next = await this.#append(
+        encoder,
+        first,
+        streamCount,
+        readStream,
+        () => encoder.encodedBytes >= options.fileBytesMax,
+      );
       const metrics = encoder.finish();
       return { files: [{ bytes: drained(chunks), metrics, partition: [] }], next };
     } finally {
       encoder.close();
     }
+  }
+
+  /** Appends streams from `first` on, at least one, until `isFull`; answers which comes next. */
+  async #append(
+    encoder: Pick<ParquetEncoder, 'append'>,
+    first: number,
+    streamCount: number,
+    readStream: (index: number) => Uint8Array,
+    isFull: () => boolean,
+  ): Promise<number> {
+    let next = first;
+    do {
+      encoder.append(readStream(next));
+      next += 1;
+      // Requests that came in meanwhile get their turn between two streams.
+      await this.#clock.sleep(0);
+    } while (next < streamCount && !isFull());
+    return next;
   }
 
   async #encodePartitions(
@@ -119,21 +137,20 @@ export class FlushEncoder {
       partitionsMax: PARTITIONS_PER_ROUND + PARTITIONS_PER_STREAM,
     });
     try {
-      let next = first;
-      do {
-        encoder.append(readStream(next));
-        next += 1;
-        await this.#clock.sleep(0);
-      } while (
-        next < streamCount &&
-        encoder.waitingBytes < WAITING_BYTES_MAX &&
-        encoder.partitionCount < PARTITIONS_PER_ROUND
+      const next = await this.#append(
+        encoder,
+        first,
+        streamCount,
+        readStream,
+        () =>
+          encoder.waitingBytes >= WAITING_BYTES_MAX ||
+          encoder.partitionCount >= PARTITIONS_PER_ROUND,
       );
       const files: ParquetFile[] = [];
       for (;;) {
         const chunks: Uint8Array[] = [];
         const written = encoder.nextFile((chunk) => {
-          chunks.push(chunk.slice());
+          chunks.push(chunk);
         });
         if (written === null) return { files, next };
         const { file: metrics, partition } = written;

@@ -7,7 +7,7 @@ import { typeText } from '../iceberg/metadata/schema-difference.ts';
 import type { TableIdentifier } from '../iceberg/ports.ts';
 import { childFields, isPrimitive } from '../iceberg/spec/data-types.ts';
 import type { NestedField, Type } from '../iceberg/spec/schema.ts';
-import { currentSchema } from '../iceberg/spec/table-metadata-rules.ts';
+import { currentSchema, defaultSpec } from '../iceberg/spec/table-metadata-rules.ts';
 import type { TableMetadata } from '../iceberg/spec/table-metadata.ts';
 import { htmlPage } from './html-page.ts';
 import { labelOf } from './table-request.ts';
@@ -120,8 +120,7 @@ function linesOf(field: NestedField, depth: number): Line[] {
 }
 
 function partitionText(metadata: TableMetadata): string {
-  const spec = metadata.partitionSpecs.find(({ specId }) => specId === metadata.defaultSpecId);
-  const fields = spec?.fields ?? [];
+  const { fields } = defaultSpec(metadata);
   return fields.length === 0
     ? 'none'
     : fields.map(({ name, transform }) => `${name} (${transform})`).join(', ');

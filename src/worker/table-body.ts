@@ -7,7 +7,11 @@ import { serializeSchema } from '../iceberg/spec/schema-json.ts';
 import type { Snapshot } from '../iceberg/spec/snapshot.ts';
 import { parseTableMetadata } from '../iceberg/spec/table-metadata-json.ts';
 import type { TableMetadata } from '../iceberg/spec/table-metadata.ts';
-import { currentSchema, currentSnapshot } from '../iceberg/spec/table-metadata-rules.ts';
+import {
+  currentSchema,
+  currentSnapshot,
+  defaultSpec,
+} from '../iceberg/spec/table-metadata-rules.ts';
 import type { ShardStatus, TableDocument } from '../table/protocol.ts';
 
 export function describeTable(
@@ -17,7 +21,6 @@ export function describeTable(
 ): TableBody {
   const metadata = parseTableMetadata(metadataJson);
   const snapshot = currentSnapshot(metadata);
-  const spec = metadata.partitionSpecs.find(({ specId }) => specId === metadata.defaultSpecId);
   return {
     namespace: identifier.namespace.join('.'),
     name: identifier.name,
@@ -26,7 +29,7 @@ export function describeTable(
     location: metadata.location,
     metadataLocation,
     schema: serializeSchema(currentSchema(metadata)),
-    partitionSpec: spec === undefined ? null : serializePartitionSpec(spec),
+    partitionSpec: serializePartitionSpec(defaultSpec(metadata)),
     properties: Object.fromEntries(metadata.properties),
     currentSnapshot: snapshot === null ? null : describeSnapshot(snapshot),
     totals: totalsOf(snapshot),

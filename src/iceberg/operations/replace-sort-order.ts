@@ -8,7 +8,7 @@ import { parseTransformText } from '../spec/partition-spec-json.ts';
 import { sameOrdering } from '../spec/sort-order-json.ts';
 import type { SortField, SortOrder } from '../spec/sort-order.ts';
 import type { TableMetadata } from '../spec/table-metadata.ts';
-import { currentSchema } from '../spec/table-metadata-rules.ts';
+import { currentSchema, defaultSortOrder } from '../spec/table-metadata-rules.ts';
 import type { LayoutChange } from './update-partition-spec.ts';
 
 export interface SortColumn {
@@ -41,8 +41,7 @@ export function replaceSortOrder(
   const { defaultSortOrderId } = metadata;
   const sortOrder: SortOrder = { orderId: defaultSortOrderId, fields };
   checkSortOrder(sortOrder, schema);
-  const current = metadata.sortOrders.find((order) => order.orderId === defaultSortOrderId);
-  if (current !== undefined && sameOrdering(current, sortOrder)) return null;
+  if (sameOrdering(defaultSortOrder(metadata), sortOrder)) return null;
   return {
     updates: [
       { action: 'add-sort-order', sortOrder },

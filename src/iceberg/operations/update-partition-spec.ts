@@ -13,7 +13,7 @@ import { parseTransformText, samePartitioning } from '../spec/partition-spec-jso
 import type { PartitionField, PartitionSpec } from '../spec/partition-spec.ts';
 import type { Schema } from '../spec/schema.ts';
 import type { TableMetadata } from '../spec/table-metadata.ts';
-import { currentSchema } from '../spec/table-metadata-rules.ts';
+import { currentSchema, defaultSpec } from '../spec/table-metadata-rules.ts';
 import type { TableRequirement } from '../spec/table-requirement.ts';
 import type { TableUpdate } from '../spec/table-update.ts';
 import { parseTransform } from '../spec/transform.ts';
@@ -215,16 +215,6 @@ class SpecDraft {
   #replace(field: PartitionField, by: PartitionField): PartitionField[] {
     return this.#fields.map((one) => (one === field ? by : one));
   }
-}
-
-function defaultSpec(metadata: TableMetadata): PartitionSpec {
-  const spec = metadata.partitionSpecs.find((one) => one.specId === metadata.defaultSpecId);
-  if (spec !== undefined) return spec;
-  throw new IcebergError(
-    'corrupt',
-    'metadata.default-spec-missing',
-    `There is no partition spec ${metadata.defaultSpecId}`,
-  );
 }
 
 /** As the Java library names them: `ts_day`, `id_bucket_16`, `zip_trunc_3`, and the column alone. */
