@@ -57,3 +57,19 @@ export class Faults {
     throw this.#makeError(name);
   }
 }
+
+const ATTEMPTS_MAX = 3;
+
+/** A client that repeats a call until it is answered; `onFailure` runs before it tries again. */
+export function answering(onFailure: () => unknown): <T>(action: () => Promise<T>) => Promise<T> {
+  return async (action) => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await action();
+      } catch (error) {
+        if (attempt === ATTEMPTS_MAX) throw error;
+        onFailure();
+      }
+    }
+  };
+}

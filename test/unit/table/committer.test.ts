@@ -4,7 +4,7 @@ import { COMMIT_ID_KEY } from '../../../src/iceberg/spec/snapshot-summary.ts';
 import { ancestorsOf } from '../../../src/iceberg/spec/table-metadata-rules.ts';
 import { CommitterHarness } from '../../support/committer-harness.ts';
 import { storeUnavailable } from '../../support/faulty-object-store.ts';
-import { Faults, type FaultTiming } from '../../support/faults.ts';
+import { answering, Faults, type FaultTiming } from '../../support/faults.ts';
 import { liveDataFiles } from '../../support/read-table.ts';
 import { IDENTIFIER } from '../../support/shard-harness.ts';
 import { ORDERS_SCHEMA } from '../../support/tables.ts';
@@ -246,16 +246,7 @@ describe('faults by position', () => {
     const faults = new Faults(at, timing, () => onFault(), storeUnavailable);
     harness.inject(faults);
     if (isCrash) onFault = (): void => harness.kill();
-    const untilAnswered = async <T>(action: () => Promise<T>): Promise<T> => {
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          return await action();
-        } catch (error) {
-          if (attempt === 3) throw error;
-          if (isCrash) harness.restart();
-        }
-      }
-    };
+    const untilAnswered = answering(() => isCrash && harness.restart());
     const tableUuid = await untilAnswered(() => harness.createTable());
     await untilAnswered(() => harness.committer.ensureSchema(IDENTIFIER, column('amount')));
     for (const id of ['f1', 'f2']) {

@@ -6,7 +6,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { storeUnavailable } from '../../support/faulty-object-store.ts';
-import { Faults, type FaultTiming } from '../../support/faults.ts';
+import { answering, Faults, type FaultTiming } from '../../support/faults.ts';
 import { ServiceHarness } from '../../support/service-harness.ts';
 import { IDENTIFIER } from '../../support/shard-harness.ts';
 import { ORDERS_SCHEMA } from '../../support/tables.ts';
@@ -16,16 +16,7 @@ async function run(at: number | null, timing: FaultTiming, isCrash: boolean): Pr
   const faults = new Faults(at, timing, () => onFault(), storeUnavailable);
   const harness = new ServiceHarness(faults);
   if (isCrash) onFault = (): void => harness.kill();
-  const untilAnswered = async <T>(action: () => Promise<T>): Promise<T> => {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await action();
-      } catch (error) {
-        if (attempt === 3) throw error;
-        if (isCrash) harness.restart();
-      }
-    }
-  };
+  const untilAnswered = answering(() => isCrash && harness.restart());
   const { tableUuid } = await untilAnswered(() =>
     harness.committer.ensureSchema(IDENTIFIER, ORDERS_SCHEMA),
   );

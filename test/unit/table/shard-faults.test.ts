@@ -7,7 +7,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { BatchReceipt } from '../../../src/table/protocol.ts';
-import { Faults, type FaultTiming } from '../../support/faults.ts';
+import { answering, Faults, type FaultTiming } from '../../support/faults.ts';
 import { IDENTIFIER, ShardHarness } from '../../support/shard-harness.ts';
 
 interface Run {
@@ -24,16 +24,7 @@ async function run(at: number | null, timing: FaultTiming, isCrash: boolean): Pr
   if (isCrash) onFault = (): void => harness.kill();
 
   const digest = 'd'.repeat(64);
-  const untilAnswered = async <T>(action: () => Promise<T>): Promise<T> => {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await action();
-      } catch (error) {
-        if (attempt === 3) throw error;
-        if (isCrash) harness.restart();
-      }
-    }
-  };
+  const untilAnswered = answering(() => isCrash && harness.restart());
   const receipts: BatchReceipt[] = [];
   const accept = async (batch: string, rows: readonly number[]): Promise<void> => {
     let attempt = 0;
